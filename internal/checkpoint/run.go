@@ -46,8 +46,9 @@ type Run struct {
 	isClosed      bool
 	isDue         bool // the time for a checkpoint has come
 	image         image
-	savedFacts    []fact // facts of the checkpoint from which the run resumes
-	lacksLearner  bool   // this checkpoint has no part of a learner, so some facts may be missing
+	savedFacts    []fact   // facts of the checkpoint from which the run resumes
+	lacksLearner  bool     // this checkpoint has no part of a learner, so some facts may be missing
+	made          []string // folders that Open made, the innermost first
 	parts         map[int64]*Part
 	hasChanged    bool          // some state differs from the last saved checkpoint
 	lastFile      string        // file of the last checkpoint of this run; "": none
@@ -78,6 +79,7 @@ func Open(opt Options) (*Run, error) {
 		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use %v or more, or a "+
 			"positive number", opt.Dir, opt.Every, opt.Epochs, LeastEvery)
 	}
+	made := missingFolders(opt.Dir)
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, folderError(err)
 	}
@@ -88,7 +90,7 @@ func Open(opt Options) (*Run, error) {
 		}
 		return nil, err
 	}
-	r := &Run{opt: opt, lock: lock, parts: map[int64]*Part{}}
+	r := &Run{opt: opt, lock: lock, parts: map[int64]*Part{}, made: made}
 	if err := r.begin(); err != nil {
 		lock.Release()
 		return nil, err
@@ -99,6 +101,16 @@ func Open(opt Options) (*Run, error) {
 		r.timer = time.AfterFunc(opt.Every, r.tick)
 	}
 	return r, nil
+}
+
+// missingFolders returns the folders that MkdirAll has to make for a folder, the innermost first.
+func missingFolders(dir string) (missing []string) {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return missing
+		}
+		missing = append(missing, dir)
+	}
 }
 
 // folderError returns the error of a folder that can't hold checkpoints.
@@ -184,6 +196,11 @@ func (r *Run) Close() {
 		r.timer.Stop()
 	}
 	r.lock.Release()
+	if len(r.parts) == 0 && r.lastFile == "" { // the training never began: leave no new folder
+		for _, dir := range r.made {
+			os.Remove(dir) // fails unless it is empty
+		}
+	}
 }
 
 // HasCheckpoint returns true if there is a checkpoint to resume from.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -238,7 +239,8 @@ def warn(sentence: str, category: type[Warning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
         frame, level = frame.f_back, level + 1
-    warnings.warn(sentence, category, stacklevel=level)
+    with contextlib.suppress(ValueError):  # sys.stderr is closed
+        warnings.warn(sentence, category, stacklevel=level)
 
 
 def _ended(status: int) -> str:

@@ -362,7 +362,7 @@ def test_notes_for_estimators():
         with warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always")
             make(name, random_state=3).fit(X, y)
-        assert [str(note.message) for note in notes if "predicted" not in str(note.message)] == []
+        assert [str(note.message) for note in notes if "predict" not in str(note.message)] == []
     with pytest.warns(HalfspaceWarning, match="^order has no effect with LogisticRegression$"):
         halfspace.LogisticRegression(order="cyclic").fit(X, y)
     with pytest.warns(HalfspaceWarning, match="leave it out$"):

@@ -25,6 +25,8 @@ type target struct {
 	write            func(w io.Writer, m *model.Model, name string) error
 
 	path string
+	file *files.File  // nil before export, and for standard output
+	text bytes.Buffer // for standard output
 }
 
 func targets() []*target {
@@ -82,7 +84,13 @@ votes can't be exported.`,
 		}
 		quiet := slices.ContainsFunc(wanted, func(t *target) bool { return console.ToStdout(t.path) })
 		for _, t := range wanted {
-			if err := t.export(cmd.Context(), a, m, args[0], quiet); err != nil {
+			defer t.abort()
+			if err := t.export(cmd.Context(), m, args[0]); err != nil {
+				return err
+			}
+		}
+		for _, t := range wanted { // all formats, or none
+			if err := t.commit(a, m, quiet); err != nil {
 				return err
 			}
 		}
@@ -143,30 +151,41 @@ func ignoredFileName(path string) string {
 	return ""
 }
 
-// export writes the model to the target's file, or to standard output. It prints a line about the file unless quiet is
-// set.
-func (t *target) export(ctx context.Context, a *console.App, m *model.Model, from string, quiet bool) error {
+// export writes the model to a file that commit puts in its place, or to a buffer for standard output.
+func (t *target) export(ctx context.Context, m *model.Model, from string) (err error) {
 	if console.ToStdout(t.path) {
-		var b bytes.Buffer
-		if err := t.write(&b, m, ""); err != nil {
+		if err := t.write(&t.text, m, ""); err != nil {
 			return fmt.Errorf("%s: %w", from, err)
 		}
-		return a.Print(b.Bytes())
+		return nil
 	}
-	f, err := files.CreateContext(ctx, t.path)
-	if err != nil {
+	if t.file, err = files.CreateContext(ctx, t.path); err != nil {
 		return err
 	}
-	defer f.Abort()
 	base := filepath.Base(t.path)
-	if err := t.write(f, m, strings.TrimSuffix(base, filepath.Ext(base))); err != nil {
-		if f.Err() != nil {
-			return f.Err()
+	if err := t.write(t.file, m, strings.TrimSuffix(base, filepath.Ext(base))); err != nil {
+		if t.file.Err() != nil {
+			return t.file.Err()
 		}
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	if err := f.Commit(); err != nil || quiet {
+	return nil
+}
+
+// commit puts the target's file in its place, or prints the text. It prints a line about the file unless quiet is set.
+func (t *target) commit(a *console.App, m *model.Model, quiet bool) error {
+	if t.file == nil {
+		return a.Print(t.text.Bytes())
+	}
+	if err := t.file.Commit(); err != nil || quiet {
 		return err
 	}
 	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
+}
+
+// abort discards the file unless commit has put it in its place.
+func (t *target) abort() {
+	if t.file != nil {
+		t.file.Abort()
+	}
 }

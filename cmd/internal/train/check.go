@@ -47,6 +47,9 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 	if console.ToStdout(o.out) {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
+	if o.out != "" && o.saving.Dir != "" && sameFile(o.out, o.saving.Dir) {
+		return console.Usagef("--out and --checkpoint are both %s: name a file for the model, and another folder", o.out)
+	}
 	if err := o.readWeights(); err != nil {
 		return err
 	}
