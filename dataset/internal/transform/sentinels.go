@@ -51,12 +51,17 @@ const leastSentinels = 3
 // others: it is such a code, recurs, and is farther from the other values than these are from each other.
 func (e *extremes) sentinel() (v float64, rows int, lo, hi float64, ok bool) {
 	switch {
-	case isCode(e.low) && e.lows >= leastSentinels && e.nextLow < e.high && e.nextLow-e.low > e.high-e.nextLow:
+	case e.lowIsCode() && e.lows >= leastSentinels && e.nextLow < e.high && e.nextLow-e.low > e.high-e.nextLow:
 		return e.low, e.lows, e.nextLow, e.high, true
 	case isCode(e.high) && e.highs >= leastSentinels && e.nextHigh > e.low && e.high-e.nextHigh > e.nextHigh-e.low:
 		return e.high, e.highs, e.low, e.nextHigh, true
 	}
 	return 0, 0, 0, 0, false
+}
+
+// lowIsCode returns true if the smallest value is a code, or a negative integer in at least one row of 100.
+func (e *extremes) lowIsCode() bool {
+	return isCode(e.low) || e.low < 0 && e.low == math.Trunc(e.low) && 100*e.lows >= e.rows
 }
 
 // isCode returns true for numbers that people write where they have no value: in nines, such as -9, -999 and 9999, where a
