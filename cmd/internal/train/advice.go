@@ -225,7 +225,7 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Dat
 			spec.FeatureName(i), humanize.Plural(s.ProfiledRows(), "row"), console.Quote(columnOf(spec, i)))
 	}
 	if advice := shuffleAdvice(o.learner); advice != "" && s.SortedByClass() {
-		a.Note("the rows are sorted by label and learned in that order (%s)", advice)
+		a.Note("the rows come in long runs of one class, and are learned in that order (%s)", advice)
 	}
 }
 

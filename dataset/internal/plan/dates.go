@@ -42,8 +42,14 @@ func (r *Range) Add(days float64) {
 	r.months, r.weekdays, r.hours = r.months|1<<month, r.weekdays|1<<weekday, r.hours|1<<hour
 }
 
-// String returns the first and the last day.
+// String returns the first and the last day, or, of times of the day without a date, the first and the last time.
 func (r *Range) String() string {
+	if 0 <= r.First && r.Last < 1 && r.First < r.Last {
+		clock := func(days float64) string {
+			return time.Unix(int64(math.Round(days*86400)), 0).UTC().Format("15:04:05")
+		}
+		return clock(r.First) + " to " + clock(r.Last)
+	}
 	day := func(days float64) string {
 		return time.Unix(int64(math.Floor(days))*86400, 0).UTC().Format(time.DateOnly)
 	}
