@@ -66,7 +66,7 @@ func loadedNumbers(t *testing.T, path string, opt Options) (all []float32) {
 	t.Helper()
 	opt.Label, opt.Features, opt.NoBias = "y", []string{"n"}, true
 	data, err := Load(t.Context(), path, opt)
-	if err != nil && strings.Contains(err.Error(), "no rows") || err != nil && strings.Contains(err.Error(), "every row") {
+	if err != nil && strings.Contains(err.Error(), "no row") || err != nil && strings.Contains(err.Error(), "every row") {
 		return nil
 	}
 	require.NoError(t, err)
