@@ -12,7 +12,7 @@ const (
 )
 
 // kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables
-// reach a bound or leave one. Changes within an eighth of an octave are summed.
+// reach a bound or leave one. Changes within 1/8 of an octave are summed.
 type kinks struct {
 	Curvature float64
 	// For each part of an octave, Changes is the sum of the changes, and WeightedPlaces is the sum of the changes times

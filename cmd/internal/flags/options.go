@@ -74,7 +74,7 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f.BoolVar(&o.Data.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or "+
-		"those that aren't 0 (sparse). auto chooses sparse where that takes an eighth of the memory or less.",
+		"those that aren't 0 (sparse). auto chooses sparse where that takes 1/8 of the memory or less.",
 		words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
 	o.Data.AddRows(cmd)
 	o.Data.AddText(cmd)
