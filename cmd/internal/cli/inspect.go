@@ -71,12 +71,25 @@ func Inspect(a *console.App) *cobra.Command {
 		switch info, err := os.Stat(args[0]); {
 		case data.Label != "":
 			return inspectColumns(cmd.Context(), a, args, data.Options, &memory, asJSON)
+		case len(rowsOptions(cmd)) > 0:
+			return console.Usagef("--%s without --label: inspect reads the rows with --label COLUMN alone",
+				strings.Join(rowsOptions(cmd), ", --"))
 		case err == nil && info.IsDir():
 			return inspectFolder(cmd.Context(), a, args[0], asJSON)
 		}
 		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
 	}
 	return cmd
+}
+
+// rowsOptions returns the options of the user that say which rows to read, and how.
+func rowsOptions(cmd *cobra.Command) (given []string) {
+	for _, name := range []string{"type", "where", "sample", "limit", "rejects"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, name)
+		}
+	}
+	return given
 }
 
 // inspectFile shows a file that it recognises by its content.
