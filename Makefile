@@ -60,7 +60,7 @@ unit:
 	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -v -timeout 30m -skip "$$UNIT_SKIP" ./... | ./.ci/tests.awk -v out=tmp/tests
 
 mutants: ## breaks thirty places, one after the other: the tests of make test find 28 of them or more
-	HALFSPACE_TEST_MUTANTS=$(or $(MUTANT),all) $(TEST) -count=1 -v -timeout 9h -run TestMutants ./cmd/halfspace
+	HALFSPACE_TEST_MUTANTS='$(or $(MUTANT),all)' $(TEST) -count=1 -v -timeout 9h -run TestMutants ./cmd/halfspace
 
 recorded: ## the recorded models without assembly
 	$(TEST) -tags noasm -run TestRecorded ./train/learner
