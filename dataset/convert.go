@@ -44,7 +44,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	column.Within(in, opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.sel))
-	opt.tell(encoded(columns, out))
+	opt.tell(base64Notes(columns, out))
 	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers
 	w, err := Create(ctx, out, columns, wopt)
 	if err != nil {
@@ -75,8 +75,8 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	return rows, w.Close()
 }
 
-// encoded returns a note about the columns of bytes that a text file has as base64.
-func encoded(columns *arrow.Schema, out string) []string {
+// base64Notes returns a note about the columns of bytes that a text file has as base64.
+func base64Notes(columns *arrow.Schema, out string) []string {
 	var names []string
 	for _, f := range columns.Fields() {
 		if id := f.Type.ID(); id == arrow.BINARY || id == arrow.LARGE_BINARY || id == arrow.FIXED_SIZE_BINARY {

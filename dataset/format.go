@@ -114,7 +114,7 @@ const mostNames = 20
 // textReader returns the options for the reader of text.
 func (opt Options) textReader() textfile.Options {
 	o := textfile.Options{Header: opt.Text.Header, Delimiter: opt.Text.Delimiter, IndexBase: opt.Text.IndexBase, Nulls: opt.Text.NullValues,
-		Sound: opt.Rejects != nil}
+		SkipsBroken: opt.Rejects != nil}
 	for _, name := range []string{opt.Label, opt.SampleWeight} {
 		if name != "" {
 			o.Names = append(o.Names, name)

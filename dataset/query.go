@@ -59,7 +59,7 @@ func (q *query) choices() transform.Choices {
 	return transform.Choices{Label: q.Label, Positive: q.Positive, SampleWeight: q.SampleWeight, Features: q.Features,
 		Exclude: q.Exclude, Keep: q.Keep, NoBias: q.NoBias, Standardize: q.Standardize, KeepWide: q.KeepWide, Nulls: q.Nulls,
 		Words: q.Text.NullValues, Categorical: q.Categorical, Cross: q.Cross, HashTexts: q.HashTexts, TakesSparseLists: q.takesSparseLists,
-		KeepTexts: q.KeepTexts, ExcludesFromKeep: q.excludesFromKeep, Most: q.Storage.Widest(), Float: q.floatType, Spec: q.Spec,
+		KeepTexts: q.KeepTexts, ExcludesFromKeep: q.excludesFromKeep, MostFeatures: q.Storage.Widest(), Float: q.floatType, Spec: q.Spec,
 		Plan: q.features, Notes: q.notes, Where: q.Where, Sample: q.Sample, Unlabelled: q.DropUnlabelled}
 }
 
@@ -70,8 +70,8 @@ func (q query) everyColumn() query {
 	return q
 }
 
-// typed returns the names of the columns whose type or coding an option names.
-func (q *query) typed() []string {
+// typedColumns returns the names of the columns whose type or coding an option names.
+func (q *query) typedColumns() []string {
 	return append(slices.Collect(maps.Keys(q.types)), transform.Coded(q.Categorical)...)
 }
 
@@ -114,9 +114,9 @@ func (t *Table) read(ctx context.Context, q query) (*openedInput, error) {
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: q.Spec, Words: q.nullWords(), Memory: q.Memory, Live: q.Live,
-		Progress: q.progressOf(passColumns), Count: q.countsRows, Most: q.Storage.Numbered(), Texts: q.textColumns(t), Typed: q.typed(),
-		KeepsCodes: q.decidesByValues(), SkipsTexts: q.skipsTexts(),
-		Rejects: q.Rejects, Constants: t.source.Constants.Columns()}
+		Progress: q.progressOf(passColumns), Count: q.countsRows, MostFeatures: q.Storage.Numbered(), Texts: q.textColumns(t),
+		TypedColumns: q.typedColumns(), KeepsCodes: q.decidesByValues(), SkipsTexts: q.skipsTexts(), Rejects: q.Rejects,
+		Constants: t.source.Constants.Columns()}
 	reader, err := t.open(ctx, q.Options, req)
 	if err != nil {
 		return nil, err

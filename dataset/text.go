@@ -67,12 +67,8 @@ func (opt Options) unused(f format) (notes []string) {
 	return notes
 }
 
-// Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows
+// line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows
 // from 0 over all files. ok is false if the files aren't text or can't be read again.
-func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path string, line int64, ok bool) {
-	return Options{Text: o}.line(ctx, paths, row)
-}
-
 func (opt Options) line(ctx context.Context, paths []string, row int64) (path string, line int64, ok bool) {
 	if slices.Contains(paths, "-") {
 		return "", 0, false // standard input can't be read again
@@ -83,7 +79,7 @@ func (opt Options) line(ctx context.Context, paths []string, row int64) (path st
 	}
 	var files []textfile.CsvFile
 	if t.format == formatCSV {
-		if files, err = textfile.Dialects(ctx, t.source.Files, opt.textReader()); err != nil {
+		if files, _, err = textfile.Dialects(ctx, t.source.Files, opt.textReader()); err != nil {
 			return "", 0, false
 		}
 	}

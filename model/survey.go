@@ -136,15 +136,15 @@ func (s *survey) text(i, end int) {
 	}
 }
 
-// parts are the keys of a model that determine its predictions. A later version may add keys below them, which must not be
-// left out in silence.
-var parts = []string{"preprocessing", "calibration", "sparse_weights", "expansion", "voters", "projection"}
+// predictionKeys are the keys of a model that determine its predictions. A later version may add keys below them, which must
+// not be left out in silence.
+var predictionKeys = []string{"preprocessing", "calibration", "sparse_weights", "expansion", "voters", "projection"}
 
-// checkKey notes a key that is written in another case, at the top or below parts, and an unknown key below parts.
+// checkKey notes a key that is written in another case, at the top or below predictionKeys, and an unknown key below them.
 func (s *survey) checkKey(written string) {
 	top := len(s.openBrackets) == 1
 	switch {
-	case s.fault != nil || !top && !slices.Contains(parts, s.topKey):
+	case s.fault != nil || !top && !slices.Contains(predictionKeys, s.topKey):
 	case keys()[s.key] && written != s.key:
 		s.fault = fmt.Errorf("it has %q, and a model has %q", written, s.key)
 	case !top && !keys()[s.key]:

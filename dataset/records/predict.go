@@ -74,7 +74,7 @@ func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
 	p := &predictor{model: m, spec: m.Spec()}
-	if p.sel, err = choose(r, transform.Choices{Spec: p.spec, Most: transform.Auto.Widest()}); err != nil {
+	if p.sel, err = choose(r, transform.Choices{Spec: p.spec, MostFeatures: transform.Auto.Widest()}); err != nil {
 		return nil, err
 	}
 	if err := transform.SetStorage(p.sel, transform.Auto, p.sel.MostElements(), 1); err != nil {

@@ -110,7 +110,7 @@ func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
 		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls,
 		Categorical: opt.Categorical, Cross: opt.Cross,
-		HashTexts: opt.HashTexts, Most: opt.Storage.Widest(), Spec: opt.Spec}
+		HashTexts: opt.HashTexts, MostFeatures: opt.Storage.Widest(), Spec: opt.Spec}
 }
 
 // choose selects among the columns of a reader.

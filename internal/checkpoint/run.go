@@ -48,7 +48,7 @@ type Run struct {
 	image         image
 	savedFacts    []fact   // facts of the checkpoint from which the run resumes
 	lacksLearner  bool     // this checkpoint has no part of a learner, so some facts may be missing
-	made          []string // folders that Open made, the innermost first
+	newFolders    []string // folders that Open made, the innermost first
 	parts         map[int64]*Part
 	hasChanged    bool          // some state differs from the last saved checkpoint
 	lastFile      string        // file of the last checkpoint of this run; "": none
@@ -79,7 +79,7 @@ func Open(opt Options) (*Run, error) {
 		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use %v or more, or a "+
 			"positive number", opt.Dir, opt.Every, opt.Epochs, LeastEvery)
 	}
-	made := missingFolders(opt.Dir)
+	newFolders := missingFolders(opt.Dir)
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, folderError(err)
 	}
@@ -90,7 +90,7 @@ func Open(opt Options) (*Run, error) {
 		}
 		return nil, err
 	}
-	r := &Run{opt: opt, lock: lock, parts: map[int64]*Part{}, made: made}
+	r := &Run{opt: opt, lock: lock, parts: map[int64]*Part{}, newFolders: newFolders}
 	if err := r.begin(); err != nil {
 		lock.Release()
 		return nil, err
@@ -197,7 +197,7 @@ func (r *Run) Close() {
 	}
 	r.lock.Release()
 	if len(r.parts) == 0 && r.lastFile == "" { // the training never began: leave no new folder
-		for _, dir := range r.made {
+		for _, dir := range r.newFolders {
 			os.Remove(dir) // fails unless it is empty
 		}
 	}

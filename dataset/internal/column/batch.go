@@ -31,8 +31,8 @@ type Batch struct {
 	// OddTexts are, by the number of their column in the selection, the texts of columns of numbers that skip texts
 	OddTexts map[int]OddTexts
 
-	Line func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
-	Done func()                // called by Release, after which Line must not be called; nil: nothing
+	Line      func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
+	OnRelease func()                // called by Release, after which Line must not be called; nil: nothing
 }
 
 // OddTexts are texts in a column of numbers, which count as missing.
@@ -96,8 +96,8 @@ func (b *Batch) Release() {
 	if b.Pairs != nil {
 		b.Pairs.Home.Put(b.Pairs)
 	}
-	if b.Done != nil {
-		b.Done()
+	if b.OnRelease != nil {
+		b.OnRelease()
 	}
 }
 
@@ -169,8 +169,8 @@ type Places struct {
 
 // Set sets the place of column k of the selection. indices is the number of indices.
 func (p *Places) Set(k int, c Column, indices int) {
-	if c.Numbered > 0 {
-		p.first, p.Numbered = c.Index, c.Numbered
+	if c.NumberedFeatures > 0 {
+		p.first, p.Numbered = c.Index, c.NumberedFeatures
 		return
 	}
 	if p.of == nil {

@@ -50,16 +50,16 @@ type columnChooser interface {
 
 // A Request is the parameters for opening files of any format.
 type Request struct {
-	Choose columnChooser
-	Spec   *schema.Spec // Spec of a model whose features are requested; nil: none
-	Words  []string     // texts that are nulls; nil: the default texts
-	Memory int64        // maximum number of bytes of memory; 0: no limit
-	Count  bool         // count the rows and their values when the files are opened
-	Most   int          // maximum number of features of numbered columns
-	Live   bool         // pass on rows as soon as they arrive
-	Texts  []string     // columns of text, whatever the first rows of a text file have
-	Typed  []string     // columns whose type an option names: numbers may stand beside other texts in them
-	// KeepsCodes: a column of integers of which some have leading zeros is text, unless Typed has it
+	Choose       columnChooser
+	Spec         *schema.Spec // Spec of a model whose features are requested; nil: none
+	Words        []string     // texts that are nulls; nil: the default texts
+	Memory       int64        // maximum number of bytes of memory; 0: no limit
+	Count        bool         // count the rows and their values when the files are opened
+	MostFeatures int          // maximum number of features of numbered columns
+	Live         bool         // pass on rows as soon as they arrive
+	Texts        []string     // columns of text, whatever the first rows of a text file have
+	TypedColumns []string     // columns whose type an option names: numbers may stand beside other texts in them
+	// KeepsCodes: a column of integers of which some have leading zeros is text, unless TypedColumns has it
 	KeepsCodes bool
 	SkipsTexts bool     // for Spec: a text in a column of numbers is missing
 	Rejects    *Rejects // gets the lines of text files that can't be read; nil: they are an error

@@ -28,12 +28,11 @@ type Column struct {
 	FirstText string         // of a text column of a text file: its first value that is no number
 	// TextType, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
-	TextType        arrow.DataType
-	KeepsTexts      bool // Type is TextType: a text that Type can't keep is an error
-	IsNumberLabel   bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
-	SkipsTexts      bool // of a model's column of numbers: a text that is no number is missing
-	IsBeyondInt64   bool // some integer of the first rows has more than 64 bits
-	HasLeadingZeros bool // some integer of the first rows has leading zeros
+	TextType      arrow.DataType
+	KeepsTexts    bool // Type is TextType: a text that Type can't keep is an error
+	IsNumberLabel bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
+	SkipsTexts    bool // of a model's column of numbers: a text that is no number is missing
+	LosesDigits   bool // some integer of the first rows has digits that its number lacks: leading zeros, or more than 64 bits
 	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
 	// text
 	WidensToNumbers bool
@@ -48,12 +47,12 @@ type Column struct {
 	MaxDef          int
 	MaxList         int // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
 	// among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature; or Absent
-	Index    int
-	Numbered int       // number of svmlight features in the column; 0: the column is one feature
-	Labels   bool      // the labels of svmlight: the column is a feature only if an option names it
-	Parts    []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
-	Constant *Constant // the value that the file's folders name; nil: they name none
-	File     string    // the path of the first file that has the column; "": the first file
+	Index            int
+	NumberedFeatures int       // number of svmlight features in the column; 0: the column is one feature
+	Labels           bool      // the labels of svmlight: the column is a feature only if an option names it
+	Parts            []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+	Constant         *Constant // the value that the file's folders name; nil: they name none
+	File             string    // the path of the first file that has the column; "": the first file
 
 	// OutOfRange is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets OutOfRange. nil: such a
 	// timestamp is an error.

@@ -290,12 +290,12 @@ func (in *CSR) columns(req column.Request) (cols []column.Column, err error) {
 		}
 		return cols, nil
 	}
-	if n > int64(req.Most) {
+	if n > int64(req.MostFeatures) {
 		return nil, fmt.Errorf("%s: a matrix of %d columns, and a row has at most %d features: save fewer columns",
-			m.path, m.cols, req.Most)
+			m.path, m.cols, req.MostFeatures)
 	}
 	return []column.Column{{Name: "x", Desc: fmt.Sprintf("features %d to %d", first, int64(first)+n-1), Index: first,
-		Numbered: int(n)}}, nil
+		NumberedFeatures: int(n)}}, nil
 }
 
 func preprocessing(spec *schema.Spec) *schema.Preprocessing {

@@ -105,7 +105,7 @@ func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (e
 			continue
 		}
 		if i > 0 {
-			head, _, err := headOf(in.Files[i], SampleBytes, f.Breaks(), decisive)
+			head, _, err := headOf(in.Files[i], SampleBytes, f.Breaks(), isDecisive)
 			if err != nil {
 				return err
 			}
@@ -321,10 +321,8 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 				if err != nil {
 					return nil, err
 				}
-				lines := sync.OnceValue(func() []int64 { return f.Lines(c) })
-				b.Line = func(row int64) int64 { return lines()[row] }
 				if f.keys == nil { // a chunk of JSON Lines has several batches
-					b.Done = func() { c.recycle(spare) }
+					b.OnRelease = func() { c.recycle(spare) }
 				}
 				return b, nil
 			}
@@ -401,19 +399,11 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	if f.keys == nil { // a record has a delimiter or a line break after each field, except possibly the last
 		most = min(most, len(c.Text)/len(f.names)+1)
 	}
-	values := make([]cells, len(in.Sel.Columns))
-	for k, col := range in.Sel.Columns {
-		if f.keys == nil && f.bound[k].Index == column.Absent {
-			continue
-		}
-		values[k] = newCells(col, most, f.nulls)
-		values[k].booleans, values[k].keepsDigits = in.model, col.Digits
-		if col.Digits && col.Integers {
-			values[k].digits = newDigits(most)
-		}
-	}
+	values := in.emptyCells(f, most)
 	defer allot(values, most).Done()
 	b := &column.Batch{File: f.path}
+	lines := sync.OnceValue(func() []int64 { return f.Lines(c) })
+	b.Line = func(row int64) int64 { return lines()[row] }
 	var err error
 	if f.keys != nil {
 		b.Rows, err = f.parseJSON(ctx, c, values)
@@ -441,7 +431,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 			if b.OddTexts == nil {
 				b.OddTexts = map[int]column.OddTexts{}
 			}
-			odd.Line = f.Lines(c)[odd.Line]
+			odd.Line = b.Line(odd.Line)
 			b.OddTexts[k] = *odd
 		}
 		if f.bound[k].Index == column.Absent {
@@ -455,6 +445,22 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		return nil, err
 	}
 	return b, nil
+}
+
+// emptyCells returns cells for up to most rows of each selected column that the file has.
+func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
+	values := make([]cells, len(in.Sel.Columns))
+	for k, col := range in.Sel.Columns {
+		if f.keys == nil && f.bound[k].Index == column.Absent {
+			continue
+		}
+		values[k] = newCells(col, most, f.nulls)
+		values[k].booleans, values[k].keepsDigits = in.model, col.Digits
+		if col.Digits && col.Integers {
+			values[k].digits = newDigits(most)
+		}
+	}
+	return values
 }
 
 func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows, comments int64, err error) {

@@ -26,7 +26,7 @@ var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "p
 // Options are the TextOptions that a reader of text needs.
 type Options struct {
 	Header, Delimiter, IndexBase string
-	Sound                        bool     // records that can't be read are left out
+	SkipsBroken                  bool     // records that can't be read are left out
 	inferred                     bool     // the first file, not the user, has determined Header
 	Names                        []string // columns that the reader needs
 	Nulls                        []string // texts that mean a missing value, if the user named some
@@ -68,7 +68,7 @@ type dialect struct {
 }
 
 func (d *dialect) Breaks() Breaks {
-	if (d.sound || d.hashes || d.loose) && d.quote != 0 {
+	if (d.skipsBroken || d.hashes || d.loose) && d.quote != 0 {
 		return Breaks{records: &d.grammar}
 	}
 	return Breaks{Quote: d.quote}
@@ -123,7 +123,7 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 		s := d.scan(c)
 		var fields []csvField
 		for first := true; s.record(); first = false {
-			if whole := s; d.sound && !first {
+			if whole := s; d.skipsBroken && !first {
 				if _, err := whole.skim(); err != nil {
 					s = whole
 					continue
@@ -153,7 +153,7 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 // detect detects the dialect of a file from its first chunk.
 func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, error) {
 	d := dialect{grammar: delimited(0)}
-	d.sound = opt.Sound
+	d.skipsBroken = opt.SkipsBroken
 	var err error
 	if d.Comma, err = opt.Comma(); err != nil {
 		return d, err
@@ -195,7 +195,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	}
 	known := func(name string) bool { return slices.Contains(d.names, name) }
 	d.guessed = d.guessed && !slices.ContainsFunc(opt.Names, known) // the first line has the names that are looked for
-	d.width, d.remarks = len(d.names), look.leads
+	d.width, d.remarks = len(d.names), look.firstColumnIsTyped
 	d.namesAt = d.findNames(c, opt.Names)
 	return d, cmp.Or(err, ctx.Err())
 }
@@ -227,21 +227,21 @@ func (d *dialect) detectGrammar(c Chunk) {
 
 // detectHeader detects whether the first record is a header, unless an option says so, and names the columns. records are the first
 // records, and known are the names of columns that the reader needs.
-func (d *dialect) detectHeader(l look, header string, records []sampled, known []string) {
-	plain := len(l.first) > 0 && !slices.ContainsFunc(l.first, csvField.typed) && !column.SheetNull(l.first[0].text)
+func (d *dialect) detectHeader(l look, header string, records []sampledRecord, known []string) {
+	plain := len(l.first) > 0 && !slices.ContainsFunc(l.first, csvField.isNumberOrBoolean) && !column.SheetNull(l.first[0].text)
 	switch header {
 	case "yes":
 		d.Header = true
 	case "", "auto":
-		header := plain && (l.typed || l.rows == 1 || areNames(withoutEnd(l.first, records)))
-		d.Header = header && (l.names || !l.row && !namesByPosition(l.first, known))
+		header := plain && (l.hasNumberOrBoolean || l.rows == 1 || areNames(withoutEnd(l.first, records)))
+		d.Header = header && (l.hasNames || !l.resemblesRow && !namesByPosition(l.first, known))
 		if !d.Header && len(records) > 0 && hasNumberedNames(records, known) {
 			d.Header, d.assumed = true, true
 			break
 		}
-		d.guessed, d.unsure, d.assumed = plain && !l.typed, plain && !l.names, d.Header
+		d.guessed, d.unsure, d.assumed = plain && !l.hasNumberOrBoolean, plain && !l.hasNames, d.Header
 		if header {
-			d.recurs, d.column = l.recurs, l.column
+			d.recurs, d.column = l.recurring, l.recurringColumn
 		}
 	}
 	d.names = make([]string, len(l.first))
@@ -279,8 +279,8 @@ func areNames(fields []csvField) bool {
 	return true
 }
 
-// typed returns true if a field is a number, true or false.
-func (f csvField) typed() bool { return f.number() || isTruth([]byte(f.text)) }
+// isNumberOrBoolean returns true if a field is a number, true or false.
+func (f csvField) isNumberOrBoolean() bool { return f.number() || isTruth([]byte(f.text)) }
 
 func (f csvField) number() bool {
 	_, err := parseNumber([]byte(f.text))
@@ -326,7 +326,7 @@ func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 		if rows++; rows == 1 {
 			n, first = len(fields), len(fields)
 		}
-		if len(fields) != n && !g.sound {
+		if len(fields) != n && !g.skipsBroken {
 			return n, false, first
 		}
 		if len(fields) != n {
@@ -350,7 +350,7 @@ type guess struct {
 	text                         bool   // numbers can't be the majority any more
 	fraction                     bool   // some number is no integer
 	hasFractions                 bool   // some number has a fractional part
-	beyond                       bool   // some integer has more than 64 bits, and its float64 fewer digits
+	beyondInt64                  bool   // some integer has more than 64 bits, and its float64 fewer digits
 	cell                         string // the first of the odd values
 	line                         int64  // the line of cell
 	dates, commas                int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
@@ -377,7 +377,7 @@ func (f *CsvFile) guesses(ctx context.Context, c Chunk) (g guesses, err error) {
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
-		if whole := s; f.sound {
+		if whole := s; f.skipsBroken {
 			if n, err := whole.skim(); err != nil || !f.fits(n) {
 				s = whole
 				continue
@@ -433,8 +433,8 @@ func (f *CsvFile) columns(of guesses) []column.Column {
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
-			TextType: f.typing.textType(name, &guesses[i]), HasLeadingZeros: guesses[i].hasLeadingZeros,
-			IsBeyondInt64: guesses[i].beyond && !guesses[i].hasFractions, FirstText: guesses[i].cell}
+			TextType: f.typing.textType(name, &guesses[i]), FirstText: guesses[i].cell,
+			LosesDigits: guesses[i].hasLeadingZeros || guesses[i].beyondInt64 && !guesses[i].hasFractions}
 		cols[i].Integers = typ.ID() == arrow.FLOAT64 && guesses[i].values > 0 && !guesses[i].hasFractions
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
@@ -531,7 +531,7 @@ func (g *guess) number(v float64, text []byte) {
 		if g.allCanonical {
 			g.digits(text)
 		}
-		g.beyond = g.beyond || math.Abs(v) >= 1<<63 && isBeyond(text)
+		g.beyondInt64 = g.beyondInt64 || math.Abs(v) >= 1<<63 && isBeyond(text)
 		g.values++
 	}
 }
@@ -591,7 +591,7 @@ func (g *guess) Add(text []byte, line int64) {
 		g.text = g.odd > 100 && !g.mostlyNumbers()
 	} else {
 		g.digits(text)
-		g.beyond = g.beyond || math.Abs(v) >= 1<<63 && isBeyond(text)
+		g.beyondInt64 = g.beyondInt64 || math.Abs(v) >= 1<<63 && isBeyond(text)
 		if _, ok := parseInteger(text); !ok {
 			g.fraction = true
 		}
@@ -609,7 +609,7 @@ type typing struct {
 }
 
 func newTyping(req column.Request) typing {
-	return typing{req.Texts, req.Typed, req.Rejects.Lenient(), req.KeepsCodes}
+	return typing{req.Texts, req.TypedColumns, req.Rejects.Lenient(), req.KeepsCodes}
 }
 
 // of returns the type of a column. If t is lenient, the column has numbers if nearly all values are

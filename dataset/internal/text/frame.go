@@ -31,8 +31,8 @@ func (d *dialect) body(c Chunk) Chunk {
 	return c
 }
 
-// A sampled record is one of the first records of a file.
-type sampled struct {
+// A sampledRecord is one of the first records of a file.
+type sampledRecord struct {
 	fields []csvField
 	at     int   // its position
 	line   int64 // its line
@@ -42,11 +42,11 @@ type sampled struct {
 const sampledFields = 1 << 16
 
 // sample returns the first records of a file, up to the first that can't be read.
-func (d *dialect) sample(c Chunk) (all []sampled) {
+func (d *dialect) sample(c Chunk) (all []sampledRecord) {
 	s := d.scan(c)
 	s.loose = true
 	for fields := 0; len(all) < oddRows && fields < sampledFields && s.record(); fields += len(all[len(all)-1].fields) {
-		one := sampled{at: s.pos, line: s.line}
+		one := sampledRecord{at: s.pos, line: s.line}
 		for s.more {
 			text, quoted, err := s.field()
 			if err != nil {
@@ -96,7 +96,7 @@ const mostTitles = 10
 
 // widths returns the number of fields of nearly all records, or 0 if there is no such number, and the number of records before the first
 // of these.
-func widths(records []sampled) (width, before int) {
+func widths(records []sampledRecord) (width, before int) {
 	const most = 1000
 	var counts [most]int
 	for _, r := range records {
@@ -125,7 +125,7 @@ func widths(records []sampled) (width, before int) {
 
 // isNamed returns true if the first of the records can have the names of columns: a column has numbers or booleans alone below, or known
 // names a column of it.
-func isNamed(records []sampled, known []string) bool {
+func isNamed(records []sampledRecord, known []string) bool {
 	first := records[0].fields
 	if !isHeader(first) {
 		return false
@@ -142,11 +142,11 @@ func isNamed(records []sampled, known []string) bool {
 }
 
 // columnOf returns the numbers of values of a column that are numbers or booleans, and of other values.
-func columnOf(records []sampled, i int) (numbers, others int) {
+func columnOf(records []sampledRecord, i int) (numbers, others int) {
 	for _, r := range records {
 		switch {
 		case i >= len(r.fields) || r.fields[i].missing():
-		case r.fields[i].typed():
+		case r.fields[i].isNumberOrBoolean():
 			numbers++
 		default:
 			others++
@@ -167,8 +167,8 @@ func (d *dialect) detectTitle(c Chunk, known []string) {
 	if width < 2 || len(records) < 3 {
 		return
 	}
-	fewer := func(r sampled) bool { return len(r.fields) < width }
-	if n > 0 && (slices.IndexFunc(records, func(r sampled) bool { return !fewer(r) }) != n || len(records)-n < 2) {
+	fewer := func(r sampledRecord) bool { return len(r.fields) < width }
+	if n > 0 && (slices.IndexFunc(records, func(r sampledRecord) bool { return !fewer(r) }) != n || len(records)-n < 2) {
 		return
 	}
 	if n > 0 && !isNamed(records[n:], known) {
@@ -176,7 +176,7 @@ func (d *dialect) detectTitle(c Chunk, known []string) {
 		if len(last) == width-1 && !isPhrase(last) && (width > 2 || hasRowNames(records[n-1:], known)) {
 			n-- // a header without a name for the first field, or for the end of the line
 		}
-		if !isHeader(records[n].fields) || slices.ContainsFunc(records[:n], func(r sampled) bool { return len(r.fields) > 1 }) {
+		if !isHeader(records[n].fields) || slices.ContainsFunc(records[:n], func(r sampledRecord) bool { return len(r.fields) > 1 }) {
 			return
 		}
 	}
@@ -185,7 +185,7 @@ func (d *dialect) detectTitle(c Chunk, known []string) {
 			func(f csvField) bool { return f.text != "" }) {
 			n++
 		}
-		if n == 0 || records[0].fields[0].typed() || records[0].fields[0].text == "" || !isNamed(records[n:], known) {
+		if n == 0 || records[0].fields[0].isNumberOrBoolean() || records[0].fields[0].text == "" || !isNamed(records[n:], known) {
 			return
 		}
 	}
@@ -206,7 +206,9 @@ func (d *dialect) detectRowNames(c Chunk, known []string) {
 	if n != 1 || len(records[0].fields) != width-1 || !isHeader(records[0].fields) || isPhrase(records[0].fields) {
 		return
 	}
-	d.trailing = !slices.ContainsFunc(records[1:], func(r sampled) bool { return len(r.fields) == width && r.fields[width-1].text != "" })
+	d.trailing = !slices.ContainsFunc(records[1:], func(r sampledRecord) bool {
+		return len(r.fields) == width && r.fields[width-1].text != ""
+	})
 	d.rowNames = !d.trailing && hasRowNames(records, known)
 }
 
@@ -218,17 +220,17 @@ func isPhrase(fields []csvField) bool {
 }
 
 // hasRowNames returns true if the first record is a header without a name for the first field of a row.
-func hasRowNames(records []sampled, known []string) bool {
+func hasRowNames(records []sampledRecord, known []string) bool {
 	header := records[0]
 	header.fields = append([]csvField{{text: "\x00"}}, header.fields...)
 	quoted := !slices.ContainsFunc(records[0].fields, func(f csvField) bool { return !f.quoted })
-	return quoted || isNamed(append([]sampled{header}, records[1:]...), known)
+	return quoted || isNamed(append([]sampledRecord{header}, records[1:]...), known)
 }
 
 // withoutEnd returns the fields of a header without a last one that is empty in all records.
-func withoutEnd(header []csvField, records []sampled) []csvField {
+func withoutEnd(header []csvField, records []sampledRecord) []csvField {
 	last := len(header) - 1
-	if last < 1 || slices.ContainsFunc(records, func(r sampled) bool { return len(r.fields) > last && r.fields[last].text != "" }) {
+	if last < 1 || slices.ContainsFunc(records, func(r sampledRecord) bool { return len(r.fields) > last && r.fields[last].text != "" }) {
 		return header
 	}
 	return header[:last]
@@ -241,7 +243,7 @@ func (d *dialect) findNames(c Chunk, known []string) int64 {
 			continue
 		}
 		for _, r := range (&dialect{grammar: d.grammar}).sample(c) {
-			if slices.ContainsFunc(r.fields, func(f csvField) bool { return f.text == name && !f.typed() }) {
+			if slices.ContainsFunc(r.fields, func(f csvField) bool { return f.text == name && !f.isNumberOrBoolean() }) {
 				return r.line
 			}
 		}

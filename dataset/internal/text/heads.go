@@ -16,9 +16,9 @@ import (
 // Heads are the dialects of the files of a table, and the guesses that the first rows suggest. A table keeps them, so that
 // only the first of several passes examines these rows.
 type Heads struct {
-	mu     sync.Mutex
-	latest heads
-	of     string // the options of latest; "": there is none
+	mu      sync.Mutex
+	latest  heads
+	options string // of latest; "": there is none
 }
 
 // heads is the result of examining the first rows of files.
@@ -33,22 +33,22 @@ func (h *Heads) read(ctx context.Context, sources []*source.File, words []string
 	if h == nil {
 		return examineHeads(ctx, sources, words, opt)
 	}
-	of := fmt.Sprintf("%q %q %t %q %q %t %q", opt.Header, opt.Delimiter, opt.Sound, opt.Names, words, words == nil, opt.Nulls)
+	options := fmt.Sprintf("%q %q %t %q %q %t %q", opt.Header, opt.Delimiter, opt.SkipsBroken, opt.Names, words, words == nil, opt.Nulls)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.of == of {
+	if h.options == options {
 		return h.latest, nil
 	}
 	read, err := examineHeads(ctx, sources, words, opt)
 	if err == nil {
-		h.latest, h.of = read, of
+		h.latest, h.options = read, options
 	}
 	return read, err
 }
 
 func examineHeads(ctx context.Context, sources []*source.File, words []string, opt Options) (h heads, err error) {
 	var first firstRows
-	if h.files, first, err = dialects(ctx, sources, opt); err != nil {
+	if h.files, first, err = Dialects(ctx, sources, opt); err != nil {
 		return h, err
 	}
 	for i := range h.files {
@@ -66,14 +66,9 @@ type firstRows struct {
 	all  bool // there are no other rows
 }
 
-// Dialects detects the dialect of each file that is not empty. It returns an error if all files are empty.
-func Dialects(ctx context.Context, sources []*source.File, text Options) ([]CsvFile, error) {
-	files, _, err := dialects(ctx, sources, text)
-	return files, err
-}
-
-// dialects is Dialects. It also returns the first rows of the first file that isn't empty.
-func dialects(ctx context.Context, sources []*source.File, text Options) (files []CsvFile, first firstRows, err error) {
+// Dialects detects the dialect of each file that is not empty. It also returns the first rows of the first of these files. It
+// returns an error if all files are empty.
+func Dialects(ctx context.Context, sources []*source.File, text Options) (files []CsvFile, first firstRows, err error) {
 	files = make([]CsvFile, len(sources))
 	lead := -1 // the first file that isn't empty
 	for i, s := range sources {
@@ -85,14 +80,14 @@ func dialects(ctx context.Context, sources []*source.File, text Options) (files 
 			size = SampleBytes
 		}
 		at := Breaks{Quote: '"'}
-		if text.Sound {
+		if text.SkipsBroken {
 			at = Breaks{}
 		}
-		head, all, err := headOf(s, size, at, decisive)
+		head, all, err := headOf(s, size, at, isDecisive)
 		if err != nil {
 			return nil, first, err
 		}
-		if *f = (CsvFile{path: s.Path, empty: blank(head)}); f.empty {
+		if *f = (CsvFile{path: s.Path, empty: isBlankChunk(head)}); f.empty {
 			continue
 		}
 		if lead < 0 {
@@ -117,8 +112,8 @@ func dialects(ctx context.Context, sources []*source.File, text Options) (files 
 	return files, first, nil
 }
 
-// blank returns true if a chunk has no text.
-func blank(c Chunk) bool { return len(bytes.TrimSpace(c.Text)) == 0 }
+// isBlankChunk returns true if a chunk has no text.
+func isBlankChunk(c Chunk) bool { return len(bytes.TrimSpace(c.Text)) == 0 }
 
 // errEmpty returns the error that all files are empty.
 func errEmpty(files []*source.File) error {
@@ -140,15 +135,15 @@ func headOf(s *source.File, size int, at Breaks, least func(text []byte) bool) (
 	return c, cutter.end, err
 }
 
-// decisive returns true if the first records of a file are enough to detect its dialect: two records, or one that
+// isDecisive returns true if the first records of a file are enough to detect its dialect: two records, or one that
 // isn't a header.
-func decisive(text []byte) bool {
+func isDecisive(text []byte) bool {
 	n, c := 0, Chunk{Text: text, line: 1}
 	g := delimited(0)
 	g.comments = text[0] == '#'
 	g.Comma = detectComma(c, g)
 	for fields, err := range firstRecords(c, g) {
-		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
+		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.isNumberOrBoolean) {
 			return true
 		}
 	}

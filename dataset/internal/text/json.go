@@ -39,7 +39,7 @@ const mostFurther = 1000
 func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p column.Pool) (*CSV, error) {
 	f := CsvFile{nulls: newNullWords(req.Words), keys: newKeys(),
 		typing: newTyping(req)}
-	f.sound = req.Rejects != nil
+	f.skipsBroken = req.Rejects != nil
 	k, err := f.findKeys(ctx, files, p)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (f *CsvFile) findKeys(ctx context.Context, files []*source.File, p column.P
 		if head, k.all, err = headOf(files[lead], SampleBytes, Breaks{}, anyText); err != nil {
 			return k, err
 		}
-		if k.empty[lead] = blank(head); !k.empty[lead] {
+		if k.empty[lead] = isBlankChunk(head); !k.empty[lead] {
 			f.path = files[lead].Path
 			k.cols, err = f.inferJSON(ctx, head)
 			break
@@ -93,7 +93,7 @@ func (f *CsvFile) findKeys(ctx context.Context, files []*source.File, p column.P
 	further, strange := files[lead+1:], make([]bool, len(files)) // strange: files with other keys
 	err = p.Each(ctx, len(further), func(i int) error {
 		head, _, err := headOf(further[i], HeadBytes, Breaks{}, anyText)
-		k.empty[lead+1+i] = err == nil && blank(head)
+		k.empty[lead+1+i] = err == nil && isBlankChunk(head)
 		strange[i] = !f.covers(head, k.cols)
 		return err
 	})
@@ -240,7 +240,7 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if f.sound && o.wellFormed() != nil {
+		if f.skipsBroken && o.wellFormed() != nil {
 			continue
 		}
 		more, err := o.object()

@@ -3,6 +3,7 @@ package text_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -166,9 +167,10 @@ func TestJSONErrors(t *testing.T) {
 // TestJSONLine: the line of a row is found again.
 func TestJSONLine(t *testing.T) {
 	path := datatest.TextFile(t, "a.jsonl", "{\"x\":1}\n\n{\"x\":2}\n")
-	got, line, ok := dataset.TextOptions{}.Line(t.Context(), []string{path}, 1)
-	if got != path || line != 3 || !ok {
-		t.Errorf("%s, line %d, %t", got, line, ok)
+	err := dataset.Options{}.Complete(t.Context(), []string{path}, &dataset.RowError{File: path, Row: 1, Err: dataset.ErrColumn})
+	row, ok := errors.AsType[*dataset.RowError](err)
+	if !ok || row.File != path || row.Line != 3 {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // hasNumberedNames returns true if the first record has the names of the columns although some of them are numbers: a known name is among
 // them, or the numbers count up, as positions and years do, and the values below are others.
-func hasNumberedNames(records []sampled, known []string) bool {
+func hasNumberedNames(records []sampledRecord, known []string) bool {
 	first := records[0].fields
 	names := map[string]bool{}
 	for i, f := range first {
@@ -57,7 +57,7 @@ func countsUp(fields []csvField) bool {
 
 // isApart returns true if the values below the first record are of another kind: fractions in half of three or more
 // columns of numbers; or texts that recur but for the text of the first record, below years or beside fractions.
-func isApart(records []sampled) bool {
+func isApart(records []sampledRecord) bool {
 	fractions, columns, texts, years := 0, 0, 0, false
 	for i, f := range records[0].fields {
 		if !f.number() {
@@ -68,7 +68,7 @@ func isApart(records []sampled) bool {
 		}
 		columns++
 		years = years || len(f.text) == len("2000")
-		if slices.ContainsFunc(records[1:], func(r sampled) bool {
+		if slices.ContainsFunc(records[1:], func(r sampledRecord) bool {
 			return i < len(r.fields) && r.fields[i].number() && strings.Contains(r.fields[i].text, ".")
 		}) {
 			fractions++
@@ -78,7 +78,7 @@ func isApart(records []sampled) bool {
 }
 
 // recursBelow returns true if some texts of a column recur, and the text of the first record doesn't.
-func recursBelow(records []sampled, i int) bool {
+func recursBelow(records []sampledRecord, i int) bool {
 	seen := map[string]int{}
 	for _, r := range records[1:] {
 		if i < len(r.fields) {

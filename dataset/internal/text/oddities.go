@@ -15,14 +15,14 @@ const oddRows = 100
 
 // look is the information in the first records of a file.
 type look struct {
-	first  []csvField
-	rows   int    // number of examined records
-	typed  bool   // a later record has a number or a boolean
-	names  bool   // a column has text in the first record, and numbers or booleans alone below
-	leads  bool   // the first column has numbers or booleans alone, apart from the first record if there are more
-	row    bool   // most fields of the first record recur in their columns of text
-	recurs string // a field of the first record that recurs in the same text column; "": none
-	column int    // the column of recurs, from 1
+	first              []csvField
+	rows               int    // number of examined records
+	hasNumberOrBoolean bool   // a later record has a number or a boolean
+	hasNames           bool   // a column has text in the first record, and numbers or booleans alone below
+	firstColumnIsTyped bool   // the first column has numbers or booleans alone, apart from the first record if there are more
+	resemblesRow       bool   // most fields of the first record recur in their columns of text
+	recurring          string // a field of the first record that recurs in the same text column; "": none
+	recurringColumn    int    // the column of recurring, from 1
 }
 
 // look examines the first records of a file.
@@ -30,7 +30,7 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 	var recurs, typed, texts []bool // for each column, in the first records after the first
 	again := true                   // all records repeat the first
 	for fields, err := range d.records(c) {
-		if err != nil && !l.typed {
+		if err != nil && !l.hasNumberOrBoolean {
 			return l, err
 		}
 		if err != nil || ctx.Err() != nil {
@@ -45,19 +45,20 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 			recurs, typed, texts = make([]bool, n), make([]bool, n), make([]bool, n)
 			continue
 		}
-		if d.sound && len(fields) != len(l.first) && !(d.trailing && len(fields) == len(l.first)+1) {
+		if d.skipsBroken && len(fields) != len(l.first) && !(d.trailing && len(fields) == len(l.first)+1) {
 			continue
 		}
 		again = again && sameTexts(fields, l.first)
 		for i, f := range fields {
-			is := f.typed()
-			if l.typed = l.typed || is; i >= len(recurs) || l.rows > oddRows || column.IsNull([]byte(f.text)) || column.SheetNull(f.text) {
+			is := f.isNumberOrBoolean()
+			l.hasNumberOrBoolean = l.hasNumberOrBoolean || is
+			if i >= len(recurs) || l.rows > oddRows || column.IsNull([]byte(f.text)) || column.SheetNull(f.text) {
 				continue
 			}
 			recurs[i] = recurs[i] || f.text == l.first[i].text
 			typed[i], texts[i] = typed[i] || is, texts[i] || !is && !again
 		}
-		if l.typed && l.rows > oddRows || l.rows > 1000 {
+		if l.hasNumberOrBoolean && l.rows > oddRows || l.rows > 1000 {
 			break
 		}
 	}
@@ -68,13 +69,13 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 				recurring++
 			}
 		}
-		l.names = l.names || typed[i] && !texts[i] && !f.typed() && !column.IsNull([]byte(f.text))
-		if recurs[i] && !typed[i] && l.recurs == "" {
-			l.recurs, l.column = f.text, i+1
+		l.hasNames = l.hasNames || typed[i] && !texts[i] && !f.isNumberOrBoolean() && !column.IsNull([]byte(f.text))
+		if recurs[i] && !typed[i] && l.recurring == "" {
+			l.recurring, l.recurringColumn = f.text, i+1
 		}
 	}
-	l.row = 2*recurring > all
-	l.leads = l.rows > 1 && typed[0] && !texts[0] || l.rows == 1 && l.first[0].typed()
+	l.resemblesRow = 2*recurring > all
+	l.firstColumnIsTyped = l.rows > 1 && typed[0] && !texts[0] || l.rows == 1 && l.first[0].isNumberOrBoolean()
 	return l, nil
 }
 
@@ -99,21 +100,21 @@ func (d *dialect) judgeComments(c Chunk, l look, header string) {
 		}
 	}
 	s.record()
-	d.remarks = l.leads
+	d.remarks = l.firstColumnIsTyped
 	switch {
-	case last < 0 || l.names || c.Text[last+1] == ' ' && isHeader(l.first):
+	case last < 0 || l.hasNames || c.Text[last+1] == ' ' && isHeader(l.first):
 	case !d.plainAt(c, last):
 		d.above = 0
-	case header != "no" && (l.typed || rows == 1): // several such lines among texts are values, such as colors
+	case header != "no" && (l.hasNumberOrBoolean || rows == 1): // several such lines among texts are values, such as colors
 		d.hash, d.above = last+1, last
-	case !l.typed && !slices.ContainsFunc(l.first, csvField.typed):
+	case !l.hasNumberOrBoolean && !slices.ContainsFunc(l.first, csvField.isNumberOrBoolean):
 		d.above = 0
 	}
 }
 
 // isHeader returns true if the fields of a first record can be the names of columns, and none is a number or a boolean.
 func isHeader(first []csvField) bool {
-	return !slices.ContainsFunc(first, csvField.typed) && areNames(first)
+	return !slices.ContainsFunc(first, csvField.isNumberOrBoolean) && areNames(first)
 }
 
 // plainAt returns true if the record at a position has neither numbers nor booleans, and doesn't begin with a missing value such as #N/A.
@@ -121,7 +122,7 @@ func (d *dialect) plainAt(c Chunk, at int) bool {
 	s := scanner{text: c.Text, pos: at, grammar: d.grammar, more: true}
 	for n := 0; s.more; n++ {
 		text, quoted, err := s.field()
-		if err != nil || (csvField{string(text), quoted}).typed() || n == 0 && column.SheetNull(string(text)) {
+		if err != nil || (csvField{string(text), quoted}).isNumberOrBoolean() || n == 0 && column.SheetNull(string(text)) {
 			return false
 		}
 	}
@@ -140,7 +141,7 @@ func singleQuoted(c Chunk, g grammar) bool {
 		if quoted == nil {
 			quoted, plain = make([]bool, len(fields)), make([]bool, len(fields))
 		}
-		if err == nil && g.sound && len(fields) != len(quoted) {
+		if err == nil && g.skipsBroken && len(fields) != len(quoted) {
 			continue
 		}
 		if err != nil || len(fields) != len(quoted) {
@@ -148,7 +149,7 @@ func singleQuoted(c Chunk, g grammar) bool {
 		}
 		for i, f := range fields {
 			quoted[i] = quoted[i] || f.quoted
-			plain[i] = plain[i] || rows > 1 && !f.quoted && !f.typed() && !column.IsNull([]byte(f.text))
+			plain[i] = plain[i] || rows > 1 && !f.quoted && !f.isNumberOrBoolean() && !column.IsNull([]byte(f.text))
 			if !f.quoted && strings.HasPrefix(f.text, `"`) {
 				return false
 			}

@@ -22,16 +22,17 @@ func (d *dialect) detectQuotes(c Chunk) {
 			_, _, err = s.field()
 		}
 	}
-	if err != nil && err != errStray && d.unquoted(c) {
+	if err != nil && err != errStray && d.hasLiteralQuotes(c) {
 		d.quote, d.unread = 0, s.line
 		return
 	}
 	d.loose = s.stray
 }
 
-// unquoted returns true if quotes are part of the text: each line has the same number of fields, and more fields have quotes that don't
-// enclose them than have quotes that do. A comma without quotes around the field would be no text, therefore one such field isn't enough.
-func (d *dialect) unquoted(c Chunk) bool {
+// hasLiteralQuotes returns true if quotes are part of the text: each line has the same number of fields, and more fields have
+// quotes that don't enclose them than have quotes that do. A comma without quotes around the field would be no text, therefore
+// one such field isn't enough.
+func (d *dialect) hasLiteralQuotes(c Chunk) bool {
 	plain := d.grammar
 	plain.quote = 0
 	of := dialect{grammar: plain, hash: d.hash}

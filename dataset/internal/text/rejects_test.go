@@ -18,7 +18,7 @@ import (
 
 // soundFile returns a file of two numbers and a text, whose rejects are left out.
 func soundFile(g grammar) *CSV {
-	g.sound = true
+	g.skipsBroken = true
 	f := CsvFile{path: "a.csv", dialect: dialect{grammar: g, names: []string{"a", "b", "c"}}, place: []int{0, 1, 2}, bound: make([]column.Column, 3), nulls: newNullWords(nil)}
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}
 	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{}}}

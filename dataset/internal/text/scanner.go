@@ -17,14 +17,14 @@ var errOpen = errors.New("the quotes that begin here aren't closed: close them")
 
 // A grammar is the form of delimited text.
 type grammar struct {
-	Comma    byte // the delimiter
-	quote    byte // begins and ends a field that may contain delimiters, line breaks and doubled quotes
-	comments bool // each line that begins with # is a comment, until width is known
-	remarks  bool // of one column of numbers: a line of # and a blank is a comment
-	loose    bool // a quote inside a field that doesn't begin with one is part of its text
-	trailing bool // a delimiter may end each line, behind the last field
-	sound    bool // records that can't be read are left out
-	width    int  // number of fields of a row: a line that begins with # and has another number is a comment; 0: unknown
+	Comma       byte // the delimiter
+	quote       byte // begins and ends a field that may contain delimiters, line breaks and doubled quotes
+	comments    bool // each line that begins with # is a comment, until width is known
+	remarks     bool // of one column of numbers: a line of # and a blank is a comment
+	loose       bool // a quote inside a field that doesn't begin with one is part of its text
+	trailing    bool // a delimiter may end each line, behind the last field
+	skipsBroken bool // records that can't be read are left out
+	width       int  // number of fields of a row: a line that begins with # and has another number is a comment; 0: unknown
 }
 
 // delimited returns the grammar of RFC 4180 with a delimiter.
@@ -95,7 +95,7 @@ func (s *scanner) isComment(at int) bool {
 // counts.
 func (s *scanner) fieldsAt(at int) int {
 	text := s.text
-	if s.sound {
+	if s.skipsBroken {
 		text = text[:at+lineLength(text[at:])]
 	}
 	n, line := 0, scanner{text: text, pos: at, grammar: s.grammar, more: true}

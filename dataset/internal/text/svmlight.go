@@ -56,14 +56,14 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Reques
 	if in.rejects = req.Rejects; in.rejects != nil {
 		err = examine(ctx, p, req.Memory, in.rejects, sources, lines, svmlightBytes,
 			func(file int, c Chunk) (int64, []column.Reject, error) {
-				return in.check(sources[file].Path, c, req.Most)
+				return in.check(sources[file].Path, c, req.MostFeatures)
 			}, req.Progress)
 		if err != nil {
 			return nil, err
 		}
 	}
 	if !in.fewer || req.Count {
-		if seen, err = in.measure(ctx, p, req.Most); err != nil {
+		if seen, err = in.measure(ctx, p, req.MostFeatures); err != nil {
 			return nil, err
 		}
 		if in.rows, in.pairs = seen.rows, seen.pairs; in.rows == 0 {
@@ -115,7 +115,7 @@ func (in *Svmlight) columns(first int, seen extent, unnamed func(width int) bool
 	if numbered {
 		return []column.Column{label,
 			{Name: column.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first,
-				Numbered: last - first + 1}}
+				NumberedFeatures: last - first + 1}}
 	}
 	cols := append(make([]column.Column, 0, last+2), label)
 	for i := first; i <= last; i++ {

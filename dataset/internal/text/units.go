@@ -6,7 +6,7 @@ import (
 )
 
 // withoutRepeats returns records without the first ones that the next record repeats.
-func withoutRepeats(records []sampled) []sampled {
+func withoutRepeats(records []sampledRecord) []sampledRecord {
 	for len(records) > 1 && sameTexts(records[0].fields, records[1].fields) {
 		records = records[1:]
 	}
@@ -48,7 +48,8 @@ func (d *dialect) detectUnits(c Chunk, nulls []string) {
 		bracketed := len(f.text) > 1 && strings.Contains("[](){}", f.text[:1]) && strings.Contains("[](){}", f.text[len(f.text)-1:])
 		switch {
 		case f.missing() || slices.Contains(nulls, f.text):
-		case numbers > 0 && others == 0 && !f.typed() && len(f.text) <= longestUnit && !slices.Contains(noUnits, strings.ToLower(f.text)):
+		case numbers > 0 && others == 0 && !f.isNumberOrBoolean() && len(f.text) <= longestUnit &&
+			!slices.Contains(noUnits, strings.ToLower(f.text)):
 			found++
 		case !bracketed:
 			return

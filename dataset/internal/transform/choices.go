@@ -34,7 +34,7 @@ type Choices struct {
 	HashTexts           bool            // collect texts of hashed columns
 	ExcludesFromKeep    bool            // an empty Keep means all columns, and Exclude removes columns from Keep
 	Float               arrow.DataType  // type of the values of blocks; nil if no blocks are made
-	Most                int             // largest number of features of a sparse row
+	MostFeatures        int             // largest number of features of a sparse row
 	Plan                []schema.Column // the inputs that a Profile decided on; nil: the other options decide
 	Notes               []string        // of the Plan
 	Where               string          // condition that chooses rows; "": all

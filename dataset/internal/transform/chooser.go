@@ -215,7 +215,7 @@ func (c *chooser) excluded() ([]bool, error) {
 // modelColumns returns the columns of the model's Spec. If the file has the same features in one numbered column, see
 // Picker.Unnamed, it returns this column.
 func (c *chooser) modelColumns() []schema.Column {
-	i := slices.IndexFunc(c.cols, func(col column.Column) bool { return col.Numbered > 0 })
+	i := slices.IndexFunc(c.cols, func(col column.Column) bool { return col.NumberedFeatures > 0 })
 	if i < 0 || c.opt.Spec.Preprocessing != nil {
 		return c.opt.Spec.Columns()
 	}
@@ -272,8 +272,8 @@ func (c *chooser) placesOf(inputs []schema.Column) (first []int, further [][]int
 
 // ToInput returns how a column becomes features. The result is false if the column can't be a feature.
 func ToInput(c column.Column, text Coding) (schema.Column, bool) {
-	if c.Numbered > 0 {
-		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.Numbered}, true
+	if c.NumberedFeatures > 0 {
+		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.NumberedFeatures}, true
 	}
 	if kind, ok := column.ClassKind(c.Texts().Type); ok && text.named {
 		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind)}, true

@@ -142,7 +142,7 @@ func textual(t arrow.DataType) bool {
 func derivable(have column.Column, want schema.Column) bool {
 	_, dated := column.PerDay(have.Type)
 	switch {
-	case have.Type == nil || have.Numbered > 0:
+	case have.Type == nil || have.NumberedFeatures > 0:
 		return false
 	case want.Derive == schema.Missing:
 		return column.Number(have.Type) || textual(have.Type)

@@ -5,21 +5,21 @@ import "slices"
 // hashes are the hashes of the different values of a column, each with a number. Few of them take less memory than a map: a
 // table of 60 rows may have 100,000 columns.
 type hashes struct {
-	few     []uint64 // up to fewHashes
-	numbers []int32  // of few, if some is not 0
-	many    map[uint64]int32
+	listed  []uint64 // up to mostListed
+	numbers []int32  // of the listed ones, if some is not 0
+	table   map[uint64]int32
 }
 
-// fewHashes is the most hashes that are searched one after the other.
-const fewHashes = 128
+// mostListed is the most hashes that are searched one after the other.
+const mostListed = 128
 
 // number returns the number of a hash. ok is false if it is new.
 func (h *hashes) number(bits uint64) (n int32, ok bool) {
-	if h.many != nil {
-		n, ok = h.many[bits]
+	if h.table != nil {
+		n, ok = h.table[bits]
 		return n, ok
 	}
-	i := slices.Index(h.few, bits)
+	i := slices.Index(h.listed, bits)
 	if i < 0 || h.numbers == nil {
 		return 0, i >= 0
 	}
@@ -28,27 +28,27 @@ func (h *hashes) number(bits uint64) (n int32, ok bool) {
 
 // add adds a new hash with a number.
 func (h *hashes) add(bits uint64, n int32) {
-	if h.many == nil && len(h.few) < fewHashes {
+	if h.table == nil && len(h.listed) < mostListed {
 		if n != 0 && h.numbers == nil {
-			h.numbers = make([]int32, len(h.few), cap(h.few))
+			h.numbers = make([]int32, len(h.listed), cap(h.listed))
 		}
-		h.few = append(h.few, bits)
+		h.listed = append(h.listed, bits)
 		if h.numbers != nil {
 			h.numbers = append(h.numbers, n)
 		}
 		return
 	}
-	if h.many == nil {
-		h.many = make(map[uint64]int32, 2*fewHashes)
-		for i, b := range h.few {
-			h.many[b] = 0
+	if h.table == nil {
+		h.table = make(map[uint64]int32, 2*mostListed)
+		for i, b := range h.listed {
+			h.table[b] = 0
 			if h.numbers != nil {
-				h.many[b] = h.numbers[i]
+				h.table[b] = h.numbers[i]
 			}
 		}
-		h.few, h.numbers = nil, nil
+		h.listed, h.numbers = nil, nil
 	}
-	h.many[bits] = n
+	h.table[bits] = n
 }
 
-func (h *hashes) len() int { return max(len(h.few), len(h.many)) }
+func (h *hashes) len() int { return max(len(h.listed), len(h.table)) }

@@ -20,16 +20,16 @@ import (
 
 // A Profile counts the values of the columns of a selection.
 type Profile struct {
-	sel     *Selection
-	pool    column.Pool
-	types   map[string]plan.Word
-	rows    int64
-	noLabel int64
-	file    string // of the first batch
-	files   bool   // the batches are of several files
-	columns []columnProfile
-	labels  *Labels // classes in the order of appearance, and the number of rows of each; nil unless Whole
-	counts  []int64
+	sel          *Selection
+	pool         column.Pool
+	types        map[string]plan.Word
+	rows         int64
+	noLabel      int64
+	file         string // of the first batch
+	severalFiles bool   // the batches are of several files
+	columns      []columnProfile
+	labels       *Labels // classes in the order of appearance, and the number of rows of each; nil unless Whole
+	counts       []int64
 }
 
 // NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
@@ -112,7 +112,7 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error
 	if f.rows == 0 {
 		f.file = bt.File
 	}
-	f.files = f.files || bt.File != f.file
+	f.severalFiles = f.severalFiles || bt.File != f.file
 	f.rows += bt.Rows
 	if f.sel.Label >= 0 {
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
@@ -123,11 +123,8 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error
 		}
 	}
 	return f.pool.Each(ctx, len(f.columns), func(k int) error {
-		switch f.sel.Inputs[k].Kind {
-		case schema.CrossColumn, schema.NumberedColumn:
+		if kind := f.sel.Inputs[k].Kind; kind == schema.CrossColumn || kind == schema.NumberedColumn {
 			return nil
-		case schema.ListColumn:
-			return column.Recovered(func() error { return f.columns[k].addLists(bt.Columns[f.sel.Features[k]]) })
 		}
 		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], at, f.labels != nil) })
 	})
@@ -198,11 +195,15 @@ func (c *columnProfile) count(text string) {
 	}
 }
 
-// add counts the values of an array. at are its rows. It counts different numbers and dates only if distinct is true.
+// add counts the values of an array; of lists, only the missing ones. at are its rows. It counts different numbers and dates
+// only if distinct is true.
 func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 	c.Rows += int64(a.Len())
 	missing := column.Missing(a, 0, a.Len())
 	c.Missing += int64(len(missing))
+	if c.Input.Kind == schema.ListColumn {
+		return nil
+	}
 	if c.HasTexts {
 		return c.addTexts(a, at)
 	}
@@ -225,13 +226,6 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 		}
 	}
-	return nil
-}
-
-// addLists counts the missing lists of an array.
-func (c *columnProfile) addLists(a arrow.Array) error {
-	c.Rows += int64(a.Len())
-	c.Missing += int64(len(column.Missing(a, 0, a.Len())))
 	return nil
 }
 
@@ -316,7 +310,7 @@ func (f *Profile) Plan(nulls schema.Nulls) (*plan.Plan, error) {
 	}
 	var columns []*plan.Column
 	for k := range f.columns {
-		if !f.files {
+		if !f.severalFiles {
 			f.columns[k].WithoutFiles()
 		}
 		if f.sel.Inputs[k].Kind != schema.CrossColumn {

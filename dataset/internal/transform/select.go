@@ -75,8 +75,8 @@ func (s *Selection) MostElements() int64 {
 
 // mostCategories returns the maximum number of categories of a column.
 func (s *Selection) mostCategories() int {
-	if s.opt.Most > schema.MaxFeatures {
-		return s.opt.Most
+	if s.opt.MostFeatures > schema.MaxFeatures {
+		return s.opt.MostFeatures
 	}
 	return schema.MaxCategories
 }
@@ -84,7 +84,7 @@ func (s *Selection) mostCategories() int {
 // checkWidth returns an error if the features known so far are more than a row may have, or if their names have more
 // bytes than a model may have.
 func (s *Selection) checkWidth() error {
-	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.opt.Most))
+	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.opt.MostFeatures))
 	for i := range s.Inputs {
 		switch {
 		case s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
@@ -315,7 +315,7 @@ func (s *Selection) place(in *chooser, p places) {
 // numbers. Integers with leading zeros, and integers of more than 64 bits, stay texts.
 func (c *chooser) kept(i int) column.Column {
 	col := c.cols[i]
-	if c.opt.KeepTexts || col.HasLeadingZeros || col.IsBeyondInt64 {
+	if c.opt.KeepTexts || col.LosesDigits {
 		return col.Texts()
 	}
 	col.WidensToNumbers = col.TextType != nil && col.Type.ID() == arrow.INT64

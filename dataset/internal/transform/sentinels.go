@@ -14,7 +14,7 @@ import (
 
 // extremes are the smallest and the largest value of a column, the next ones, and how often the extreme ones occur.
 type extremes struct {
-	rows, lows, highs            int
+	rows, lowRows, highRows      int
 	low, nextLow, nextHigh, high float64
 }
 
@@ -25,17 +25,17 @@ func (e *extremes) add(v float64) {
 	}
 	switch {
 	case v < e.low:
-		e.nextLow, e.low, e.lows = e.low, v, 1
+		e.nextLow, e.low, e.lowRows = e.low, v, 1
 	case v == e.low:
-		e.lows++
+		e.lowRows++
 	case v < e.nextLow:
 		e.nextLow = v
 	}
 	switch {
 	case v > e.high:
-		e.nextHigh, e.high, e.highs = e.high, v, 1
+		e.nextHigh, e.high, e.highRows = e.high, v, 1
 	case v == e.high:
-		e.highs++
+		e.highRows++
 	case v > e.nextHigh:
 		e.nextHigh = v
 	}
@@ -51,17 +51,17 @@ const leastSentinels = 3
 // others: it is such a code, recurs, and is farther from the other values than these are from each other.
 func (e *extremes) sentinel() (v float64, rows int, lo, hi float64, ok bool) {
 	switch {
-	case e.lowIsCode() && e.lows >= leastSentinels && e.nextLow < e.high && e.nextLow-e.low > e.high-e.nextLow:
-		return e.low, e.lows, e.nextLow, e.high, true
-	case isCode(e.high) && e.highs >= leastSentinels && e.nextHigh > e.low && e.high-e.nextHigh > e.nextHigh-e.low:
-		return e.high, e.highs, e.low, e.nextHigh, true
+	case e.lowIsCode() && e.lowRows >= leastSentinels && e.nextLow < e.high && e.nextLow-e.low > e.high-e.nextLow:
+		return e.low, e.lowRows, e.nextLow, e.high, true
+	case isCode(e.high) && e.highRows >= leastSentinels && e.nextHigh > e.low && e.high-e.nextHigh > e.nextHigh-e.low:
+		return e.high, e.highRows, e.low, e.nextHigh, true
 	}
 	return 0, 0, 0, 0, false
 }
 
 // lowIsCode returns true if the smallest value is a code, or a negative integer in at least one row of 100.
 func (e *extremes) lowIsCode() bool {
-	return isCode(e.low) || e.low < 0 && e.low == math.Trunc(e.low) && 100*e.lows >= e.rows
+	return isCode(e.low) || e.low < 0 && e.low == math.Trunc(e.low) && 100*e.lowRows >= e.rows
 }
 
 // isCode returns true for numbers that people write where they have no value: in nines, such as -9, -999 and 9999, where a
@@ -82,13 +82,13 @@ func isCode(v float64) bool {
 type sentinels struct {
 	columns []extremes // of each feature column; nil before the first rows
 	rows    int        // number of examined rows
-	text    bool       // the files are text
+	isText  bool       // the files are text
 }
 
 // add examines the first n rows of a batch.
 func (s *sentinels) add(sel *Selection, bt *column.Batch, n int) {
 	if s.columns == nil {
-		s.columns, s.text = make([]extremes, len(sel.Inputs)), bt.Line != nil
+		s.columns, s.isText = make([]extremes, len(sel.Inputs)), bt.Line != nil
 	}
 	n = min(n, sentinelRows-s.rows)
 	s.rows += n
@@ -132,7 +132,7 @@ func (s *sentinels) warn(sel *Selection, warn func(string)) {
 
 // advice returns the remedy if a number stands for a missing value.
 func (s *sentinels) advice(word string) string {
-	if s.text {
+	if s.isText {
 		return message.Sprintf("if %s stands for no value, use --null-values %s,NA: the option replaces the default texts", word, word)
 	}
 	return fmt.Sprintf("if %s stands for no value, write null in its place", word)

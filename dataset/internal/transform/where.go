@@ -99,16 +99,16 @@ func (s *Selection) leaveOut(bt *column.Batch, gone []bool) error {
 	}
 	for i := range gone {
 		row := bt.First + int64(i)
-		if gone[i] = gone[i] || s.opt.Sample > 0 && !sampled(row, s.opt.Sample) || s.limit > 0 && row >= s.limit; gone[i] {
+		if gone[i] = gone[i] || s.opt.Sample > 0 && !isSampled(row, s.opt.Sample) || s.limit > 0 && row >= s.limit; gone[i] {
 			bt.Unchosen++
 		}
 	}
 	return nil
 }
 
-// sampled returns true for a share of the rows, which a hash of the row's number chooses: the finalizer of SplitMix64 (Steele, Lea and
+// isSampled returns true for a share of the rows, which a hash of the row's number chooses: the finalizer of SplitMix64 (Steele, Lea and
 // Flood, OOPSLA 2014).
-func sampled(row int64, share float64) bool {
+func isSampled(row int64, share float64) bool {
 	h := (uint64(row) + 1) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
