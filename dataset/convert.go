@@ -38,11 +38,16 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	in, err := t.read(ctx, query{Options: opt, excludesFromKeep: true})
+	d, err := draftOf(opt)
 	if err != nil {
 		return 0, err
 	}
-	column.Within(in, opt.Memory, GroupBytes)
+	d.ExcludesFromKeep = true
+	in, err := t.read(ctx, d, nil)
+	if err != nil {
+		return 0, err
+	}
+	column.Within(in, t.opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.sel))
 	opt.tell(base64Notes(columns, out))
 	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers

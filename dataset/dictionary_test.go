@@ -143,7 +143,9 @@ func TestDictionaryTypes(t *testing.T) {
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}}
 	table := require.Value(Examine(t.Context(), []string{path, path}, opt))(t)
-	in := require.Value(table.read(t.Context(), query{Options: opt, floatType: arrow.PrimitiveTypes.Float32}))(t)
+	d := require.Value(draftOf(opt))(t)
+	d.MakesBlocks = true
+	in := require.Value(table.read(t.Context(), d, nil))(t)
 	got := map[string][]string{}
 	read := int64(0)
 	for b, err := range in.Batches(context.Background(), column.NewPool(1), memory.DefaultAllocator) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/schema"
@@ -86,7 +87,8 @@ func (opt Options) allBroken(ctx context.Context, paths []string, err error) err
 		Memory: opt.Memory, Rejects: column.NewRejects("")}
 	t, bad := Examine(ctx, paths, all)
 	if bad == nil {
-		_, bad = t.read(ctx, query{Options: all, excludesFromKeep: true})
+		_, bad = t.read(ctx, plan.Draft{Plan: plan.Plan{Spec: all.Spec, NullWords: opt.Text.NullValues}, Exclude: opt.Exclude,
+			ExcludesFromKeep: true}, nil)
 	}
 	n, first := all.Rejects.Counted()
 	if bad != nil || n == 0 {

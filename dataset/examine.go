@@ -32,6 +32,7 @@ import (
 type Table struct {
 	format     format
 	source     *source.Source
+	opt        Options // about the files, the memory and the notes; a plan has the others
 	pool       column.Pool
 	mem        memory.Allocator
 	heads      *textfile.Heads  // of CSV
@@ -57,7 +58,8 @@ func examine(ctx context.Context, src *source.Source, opt Options, mem memory.Al
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{source: src, pool: pool, mem: mem, heads: new(textfile.Heads)}
+	opt.Memory = column.Limit(opt.Memory)
+	t := &Table{source: src, opt: opt, pool: pool, mem: mem, heads: new(textfile.Heads)}
 	var lead *source.File // the first file of a known format
 	var empty error
 	for _, file := range src.Files {
@@ -90,10 +92,12 @@ func examine(ctx context.Context, src *source.Source, opt Options, mem memory.Al
 
 func (t *Table) paths() []string { return source.Paths(t.source.Files) }
 
-// texts returns the columns of text by their later rows.
-func (t *Table) texts() (names []string) {
-	for _, c := range t.laterTexts {
-		names = append(names, c.Name)
-	}
-	return names
+// toldTo returns the table whose notes and progress go where options say.
+func (t *Table) toldTo(opt Options) *Table {
+	own := *t
+	own.opt.Warn, own.opt.Progress = opt.Warn, opt.Progress
+	return &own
 }
+
+// silent returns the table without notes.
+func (t *Table) silent() *Table { return t.toldTo(Options{Progress: t.opt.Progress}) }

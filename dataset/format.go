@@ -12,6 +12,7 @@ import (
 	ipcfile "halfspace/dataset/internal/ipc"
 	"halfspace/dataset/internal/npy"
 	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/message"
@@ -46,28 +47,27 @@ var ErrNoColumns = errors.New("svmlight has no columns")
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// open opens the files, and selects the columns that a request names.
-func (t *Table) open(ctx context.Context, opt Options, req column.Request) (column.Input, error) {
-	files, p, text := t.source.Files, t.pool, opt.textReader()
-	text.Heads = t.heads
+// open opens the files, and selects the columns that a request names. p is the plan or its draft.
+func (t *Table) open(ctx context.Context, p *plan.Plan, req column.Request) (column.Input, error) {
+	files, text := t.source.Files, t.textReader(p)
 	switch t.format {
 	case formatCSV:
-		return textfile.OpenCSV(ctx, files, req, text, p)
+		return textfile.OpenCSV(ctx, files, req, text, t.pool)
 	case formatJSON:
-		return textfile.OpenJSON(ctx, files, req, p)
+		return textfile.OpenJSON(ctx, files, req, t.pool)
 	case formatSvmlight:
-		if opt.SampleWeight != "" {
+		if p.Weight != "" {
 			return nil, fmt.Errorf("%s: %w", files[0].Path, ErrNoWeights)
 		}
-		return textfile.OpenSvmlight(ctx, files, req, text, p)
+		return textfile.OpenSvmlight(ctx, files, req, text, t.pool)
 	case formatArrow:
 		return ipcfile.Open(files, req)
 	case formatNumPy:
-		return npy.Open(files, req, opt.beside())
+		return npy.Open(files, req, t.beside(p))
 	case formatCSR:
-		return npy.OpenCSR(files, req, opt.beside())
+		return npy.OpenCSR(files, req, t.beside(p))
 	}
-	return parquetfile.Open(ctx, files, req, p)
+	return parquetfile.Open(ctx, files, req, t.pool)
 }
 
 // DefaultLabelName and DefaultWeightName are the names of the columns in Options.Labels and Options.Weights unless Label or SampleWeight
@@ -83,9 +83,9 @@ func IsArray(path string) bool {
 	return f == formatNumPy || f == formatCSR
 }
 
-func (opt Options) beside() npy.Beside {
-	return npy.Beside{Labels: opt.Labels, Weights: opt.Weights, LabelName: cmp.Or(opt.Label, DefaultLabelName),
-		WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)}
+func (t *Table) beside(p *plan.Plan) npy.Beside {
+	return npy.Beside{Labels: t.opt.Labels, Weights: t.opt.Weights, LabelName: cmp.Or(p.Label, DefaultLabelName),
+		WeightName: cmp.Or(p.Weight, DefaultWeightName)}
 }
 
 // paired returns true if the rows of a format name the features that aren't 0.
@@ -111,17 +111,18 @@ func (opt Options) checkBeside(path string, f format) error {
 // mostNames is the largest number of a model's columns whose names tell the reader of text which line is the header.
 const mostNames = 20
 
-// textReader returns the options for the reader of text.
-func (opt Options) textReader() textfile.Options {
-	o := textfile.Options{Header: opt.Text.Header, Delimiter: opt.Text.Delimiter, IndexBase: opt.Text.IndexBase, Nulls: opt.Text.NullValues,
-		SkipsBroken: opt.Rejects != nil}
-	for _, name := range []string{opt.Label, opt.SampleWeight} {
+// textReader returns the options for the reader of text. p is the plan or its draft.
+func (t *Table) textReader(p *plan.Plan) textfile.Options {
+	text := t.opt.Text
+	o := textfile.Options{Header: text.Header, Delimiter: text.Delimiter, IndexBase: text.IndexBase, Nulls: text.NullValues,
+		SkipsBroken: t.opt.Rejects != nil, Heads: t.heads}
+	for _, name := range []string{p.Label, p.Weight} {
 		if name != "" {
 			o.Names = append(o.Names, name)
 		}
 	}
-	if opt.Spec != nil {
-		columns := opt.Spec.Columns()
+	if p.Spec != nil {
+		columns := p.Spec.Columns()
 		for _, c := range columns[:min(len(columns), mostNames)] {
 			o.Names = append(o.Names, c.Name)
 		}

@@ -15,17 +15,17 @@ import (
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
 // with numbers, booleans or dates. Unless a model or a plan has such features, readForms reads these columns in a
 // pass, and plans them.
-func (t *Table) readForms(ctx context.Context, q query, in *openedInput) error {
+func (t *Table) readForms(ctx context.Context, d plan.Draft, planned map[string]transform.Form, in *openedInput) error {
 	unread := in.sel.Unread()
 	if len(unread) == 0 {
 		return nil
 	}
-	columns := q.features
-	if q.Spec != nil {
-		columns = q.Spec.Columns()
+	columns := d.Inputs
+	if d.Spec != nil {
+		columns = d.Spec.Columns()
 	}
 	forms := map[string]transform.Form{}
-	maps.Copy(forms, q.forms)
+	maps.Copy(forms, planned)
 	var unplanned []string
 	for _, name := range unread {
 		if _, is := forms[name]; is {
@@ -42,13 +42,13 @@ func (t *Table) readForms(ctx context.Context, q query, in *openedInput) error {
 			return column.Mark(message.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
-		found, err := t.formsOf(ctx, q.Options, unplanned)
+		found, err := t.formsOf(ctx, d, unplanned)
 		if err != nil {
 			return err
 		}
 		maps.Copy(forms, found)
-		if q.forms != nil {
-			maps.Copy(q.forms, found)
+		if planned != nil {
+			maps.Copy(planned, found)
 		}
 	}
 	if err := in.sel.Read(forms); err != nil {
@@ -69,20 +69,15 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 }
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
-func (t *Table) formsOf(ctx context.Context, opt Options, names []string) (map[string]transform.Form, error) {
-	only := Options{Features: names, Text: opt.Text, Memory: opt.Memory, Rejects: opt.Rejects, Progress: opt.Progress}
-	only.Text.NullValues = opt.nullWords()
-	for _, item := range opt.Types { // other types say how a feature is made of a text
-		name, word := plan.SplitType(item)
-		if slices.Contains(names, name) && word.OfValues() {
-			only.Types = append(only.Types, item)
+func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (map[string]transform.Form, error) {
+	only := draft{table: t.silent(), request: plan.Draft{Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names,
+		Types: map[string]plan.Word{}}}
+	for _, name := range names { // other types say how a feature is made of a text
+		if word := d.Types[name]; word.OfValues() {
+			only.request.Types[name] = word
 		}
 	}
-	q, err := newQuery(only)
-	if err != nil {
-		return nil, err
-	}
-	found, err := t.profile(ctx, q, allRows)
+	found, err := only.profile(ctx, allRows)
 	if err != nil {
 		return nil, err
 	}

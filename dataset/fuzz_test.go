@@ -86,7 +86,7 @@ func TestPublishedData(t *testing.T) {
 		for i, f := range all.Schema().Fields() {
 			cols = append(cols, column.Column{Name: f.Name, Type: f.Type, Index: i})
 		}
-		label := transform.NamedLabel(transform.Choices{Label: c.label}, cols, len(cols)).Label
+		label := transform.NamedLabel(c.label, cols, len(cols))
 		features := 0
 		for _, col := range cols {
 			if writer.Numeric(col.Type) && col.Name != label {

@@ -141,7 +141,11 @@ func inputOf(ctx context.Context, paths []string, opt Options) (*openedInput, er
 	if err != nil {
 		return nil, err
 	}
-	return t.read(ctx, query{Options: opt})
+	d, err := draftOf(opt)
+	if err != nil {
+		return nil, err
+	}
+	return t.read(ctx, d, nil)
 }
 
 // planOf examines and plans files, whose rows take memory of an allocator.

@@ -41,11 +41,11 @@ func (p *Plan) load(ctx context.Context) (*block.Data, error) {
 	buffers := parquetfile.NewPool(p.table.mem)
 	defer buffers.Close()
 	parts, stored := p.parts(ctx, rows, buffers)
-	data, err := transform.Collect(ctx, transform.Load{Name: p.in.Name(), Choices: p.query.choices(), Selection: p.sel,
-		Pool: p.table.pool, Alloc: p.table.mem, Memory: p.query.Memory, Stored: stored, Progress: p.query.progressOf(PassRows),
-		Warn: p.query.Warn}, parts)
+	data, err := transform.Collect(ctx, transform.Load{Name: p.in.Name(), Selection: p.sel,
+		Pool: p.table.pool, Alloc: p.table.mem, Memory: p.table.opt.Memory, Stored: stored, Progress: p.table.opt.progressOf(PassRows),
+		Warn: p.table.opt.Warn}, parts)
 	if err == nil {
-		p.query.tell(p.in.Notes())
+		p.table.opt.tell(p.in.Notes())
 	}
 	return data, err
 }

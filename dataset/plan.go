@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
+	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/message"
@@ -19,37 +19,49 @@ import (
 // categories and the lengths of lists. It holds no rows.
 type Plan struct {
 	draft
-	query     query // with the decisions
 	in        column.Input
-	sel       *transform.Selection
-	survey    *survey         // of the rows; nil until it is needed
-	processes *otherProcesses // the processes that read rows too; nil: this process reads all rows
+	sel       *transform.Selection // sel.Plan is the plan as a plain value
+	survey    *survey              // of the rows; nil until it is needed
+	processes *otherProcesses      // the processes that read rows too; nil: this process reads all rows
 }
 
-// A draft is a table and a query from which a plan is made.
+// A draft is a table and the request from which a plan is made.
 type draft struct {
 	table   *Table
-	request query
+	request plan.Draft
+	forms   map[string]transform.Form                 // that readForms planned
+	learnOf func(counts []int64) func(class int) bool // as Options.LearnFrom; nil: features learn from all rows
+	cluster block.Cluster                             // as Options.Cluster
 	// readsAllRows: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
 	// in them, and none is missing.
 	readsAllRows bool
 }
 
 // Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan
-// and Convert.
+// and Convert. The options about files, and Memory and Workers, have no effect here, but in Examine.
 func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
-	q, err := newQuery(opt)
+	opt.Keep = nil
+	d, err := t.draft(opt)
 	if err != nil {
 		return nil, err
 	}
-	return t.plan(ctx, q)
+	return d.plan(ctx)
 }
 
-func (t *Table) plan(ctx context.Context, q query) (*Plan, error) {
-	q.Keep, q.Memory, q.floatType = q.columnsToRead, column.Limit(q.Memory), arrow.PrimitiveTypes.Float32
-	q.countsRows = q.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
-	return withPlan(ctx, &Plan{draft: draft{t, q, q.columnsToRead != nil || q.LearnedFrom != ""}},
-		func(p *Plan) (*Plan, error) { return p, nil })
+// draft returns the draft of a plan. A Spec determines the features.
+func (t *Table) draft(opt Options) (draft, error) {
+	if opt.Spec != nil {
+		opt = opt.withoutFeatures()
+	}
+	request, err := draftOf(opt)
+	request.MakesBlocks = true
+	request.CountsRows = opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
+	return draft{table: t.toldTo(opt), request: request, forms: map[string]transform.Form{}, learnOf: opt.LearnFrom,
+		cluster: opt.Cluster, readsAllRows: opt.LearnedFrom != ""}, err
+}
+
+func (d draft) plan(ctx context.Context) (*Plan, error) {
+	return withPlan(ctx, &Plan{draft: d}, func(p *Plan) (*Plan, error) { return p, nil })
 }
 
 // settle calls try with a draft. If the value of a row contradicts the first rows, on which the draft rests, settle calls
@@ -86,12 +98,12 @@ var errFirstRows = errors.New("the first rows don't decide")
 func (d draft) revised(ctx context.Context, err error) (*draft, error) {
 	text := (*textfile.Contradiction)(nil)
 	switch {
-	case !d.table.readsLater && d.request.Spec == nil && errors.As(err, &text) && (text.IsExact || d.request.mayBeText()):
+	case !d.table.readsLater && d.request.Spec == nil && errors.As(err, &text) && (text.IsExact || d.mayBeText()):
 		var bad error
-		if d.table, bad = d.table.withText(ctx, d.request, err); bad != nil {
+		if d.table, bad = d.withText(ctx, err); bad != nil {
 			return nil, bad
 		}
-	case errors.Is(err, errFirstRows), d.request.decidesByValues() && !d.readsAllRows && errors.Is(err, ErrNulls):
+	case errors.Is(err, errFirstRows), d.request.Decides() && !d.readsAllRows && errors.Is(err, ErrNulls):
 		d.readsAllRows = true
 	default:
 		return nil, err
@@ -99,52 +111,47 @@ func (d draft) revised(ctx context.Context, err error) (*draft, error) {
 	return &d, nil
 }
 
-// decidesByValues returns true if the values of columns decide how these become features.
-func (q *query) decidesByValues() bool { return q.Prepare && q.Spec == nil }
-
 // mayBeText returns true if a column of numbers may become one of text.
-func (q *query) mayBeText() bool { return q.Prepare && q.Rejects == nil }
+func (d *draft) mayBeText() bool { return d.request.Prepare && d.table.opt.Rejects == nil }
 
 // decide makes the plan of a draft.
 func (d draft) decide(ctx context.Context) (*Plan, error) {
-	t, q := d.table, d.request
-	if q.Rejects != nil && q.Spec == nil { // finds the rejects
-		if _, err := t.readWidest(ctx, q); err != nil {
+	t, request := d.table, d.request
+	if t.opt.Rejects != nil && request.Spec == nil { // finds the rejects
+		if _, err := d.readWidest(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range t.laterTexts {
 		if c.Exact {
-			q.notes = append(q.notes, c.Note)
+			request.Notes = append(request.Notes, c.Note)
 		}
 	}
-	q.DropUnlabelled = q.DropUnlabelled || q.Prepare && q.Spec != nil
-	if q.decidesByValues() && !t.format.paired() {
+	if request.Decides() && !t.format.paired() {
 		var err error
-		if d.readsAllRows, err = t.prepare(ctx, &q, d.readsAllRows); err != nil {
+		if d.readsAllRows, err = d.prepare(ctx, &request); err != nil {
 			return nil, err
 		}
 	} else {
 		d.readsAllRows = true
 	}
-	in, err := t.read(ctx, q)
+	in, err := t.read(ctx, request, d.forms)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRows(in, q.Rejects); err != nil {
+	if err := checkRows(in, t.opt.Rejects); err != nil {
 		return nil, err
 	}
-	q.versions, q.end = in.versions, in.end()
-	p := &Plan{draft: d, query: q, in: in.Input, sel: in.sel, processes: othersOf(t, in, q)}
+	p := &Plan{draft: d, in: in.Input, sel: in.sel, processes: othersOf(t, in, d.cluster)}
 	if err := p.learn(ctx); err != nil {
 		return nil, err
 	}
 	if p.sel.Gaps && !d.readsAllRows {
 		return nil, errFirstRows
 	}
-	if q.LearnFrom != nil && p.isLearned() {
+	if d.learnOf != nil && p.isLearned() {
 		shares, err := p.shares(ctx, func(counts []int64) []func(class int) bool {
-			return []func(class int) bool{q.LearnFrom(counts)}
+			return []func(class int) bool{d.learnOf(counts)}
 		})
 		if err != nil {
 			return nil, err
@@ -170,23 +177,24 @@ func checkRows(in *openedInput, rejects *Rejects) error {
 }
 
 // readWidest opens a table with all columns that some later pass may read.
-func (t *Table) readWidest(ctx context.Context, q query) (*openedInput, error) {
-	q.Limit = 0
-	if !q.Prepare {
-		return t.read(ctx, q)
+func (d *draft) readWidest(ctx context.Context) (*openedInput, error) {
+	request := d.request
+	request.Limit = 0
+	if request.Prepare {
+		request = everyColumn(request)
 	}
-	return t.read(ctx, q.everyColumn())
+	return d.table.read(ctx, request, d.forms)
 }
 
 // withText returns the table after a contradiction was found: with its column as text, or, if it isn't the first, with all
 // columns that have text in a later row, for which it reads all rows. If there are none, it returns the contradiction.
-func (t *Table) withText(ctx context.Context, q query, found error) (*Table, error) {
-	read := *t
-	if c, ok := textfile.LaterOf(found); ok && t.laterTexts == nil {
+func (d *draft) withText(ctx context.Context, found error) (*Table, error) {
+	read := *d.table
+	if c, ok := textfile.LaterOf(found); ok && read.laterTexts == nil {
 		read.laterTexts = []textfile.Later{c}
 		return &read, nil
 	}
-	in, err := t.readWidest(ctx, q)
+	in, err := d.readWidest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +202,11 @@ func (t *Table) withText(ctx context.Context, q query, found error) (*Table, err
 	if text == nil {
 		return nil, found
 	}
-	later, err := text.Later(ctx, t.pool, q.mayBeText())
+	later, err := text.Later(ctx, read.pool, d.mayBeText())
 	if err == nil && later == nil {
 		err = found
 	}
-	read.laterTexts, read.readsLater = append(slices.Clip(t.laterTexts), later...), true
+	read.laterTexts, read.readsLater = append(slices.Clip(read.laterTexts), later...), true
 	return &read, err
 }
 
@@ -214,14 +222,14 @@ func (p *Plan) count(ctx context.Context) (int64, error) {
 
 // cols returns the number of columns of the blocks, the bias included.
 func (p *Plan) cols() int {
-	if p.sel.Bias {
+	if p.sel.Plan.Bias {
 		return p.sel.Width() + 1
 	}
 	return p.sel.Width()
 }
 
 // within limits the memory of later passes; blocks is the number of bytes that their blocks take.
-func (p *Plan) within(blocks int64) { column.Within(p.in, p.query.Memory, blocks) }
+func (p *Plan) within(blocks int64) { column.Within(p.in, p.table.opt.Memory, blocks) }
 
 // A survey is the information that a stream requires before its first block.
 type survey struct {
@@ -235,20 +243,20 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	if p.survey != nil {
 		return *p.survey, nil
 	}
-	s := survey{rows: p.in.Total(), labels: transform.NewLabels(p.query.Spec)}
+	s := survey{rows: p.in.Total(), labels: transform.NewLabels(p.sel.Plan.Spec)}
 	var err error
-	if s.rows < 0 || p.sel.Drops() || p.query.Spec == nil && p.sel.Label >= 0 {
+	if s.rows < 0 || p.sel.Drops() || p.sel.Plan.Spec == nil && p.sel.Label >= 0 {
 		s.rows, err = p.allLabels(ctx, s.labels)
 	}
 	if err != nil {
 		return s, err
 	}
-	if s.rows == 0 && p.sel.Nulls != schema.NullsDrop && p.query.DropUnlabelled && p.query.Where == "" {
-		return s, column.ErrorIn(p.in.Name(), "column %q has no value: choose another column with --label", p.query.Label)
+	if s.rows == 0 && p.sel.Plan.Nulls != schema.NullsDrop && p.sel.Plan.DropUnlabelled && p.sel.Plan.Where == "" {
+		return s, column.ErrorIn(p.in.Name(), "column %q has no value: choose another column with --label", p.sel.Plan.Label)
 	}
-	if s.rows == 0 && p.query.Where != "" {
+	if s.rows == 0 && p.sel.Plan.Where != "" {
 		return s, message.Errorf("%s: no row fulfils --where %q, or each that does has a missing value: change the condition",
-			p.in.Name(), p.query.Where)
+			p.in.Name(), p.sel.Plan.Where)
 	}
 	if s.rows == 0 {
 		return s, column.ErrorIn(p.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
@@ -265,7 +273,7 @@ func (p *Plan) numberClasses(ctx context.Context, l *transform.Labels, enough fu
 		only = p.in.LabelOnly()
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
-	pool, told := p.table.pool, p.query.progressOf(passLabels)
+	pool, told := p.table.pool, p.table.opt.progressOf(passLabels)
 	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.in.Total(), told, func(bt *column.Batch, first int64) error {
 		_, kept, err := l.Number(ctx, sel, pool, bt, first)
 		rows += int64(kept.Len())

@@ -39,13 +39,12 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 			ErrNoColumns)
 	}
 	opt.Prepare = true
-	q, err := newQuery(opt)
+	d, err := t.draft(opt)
 	if err != nil {
 		return nil, err
 	}
-	found, err := settle(ctx, draft{t, q, true}, func(d *draft) (profiled, error) {
-		return d.table.profile(ctx, d.request, allRowsCounted)
-	})
+	d.readsAllRows = true
+	found, err := settle(ctx, d, func(d *draft) (profiled, error) { return d.profile(ctx, allRowsCounted) })
 	if err != nil {
 		return nil, err
 	}
@@ -74,24 +73,25 @@ const (
 // profiled is a profile of the columns that may become features.
 type profiled struct {
 	counts *transform.Profile
-	plan   *plan.Plan // nil: the first rows are plain
-	end    int64      // as decisions.end
-	notes  []string   // about the files
+	plan   *plan.Decisions // nil: the first rows are plain
+	end    int64           // as plan.Plan.End
+	notes  []string        // about the files
 }
 
 // profile counts the values of the columns that may become features, and plans these.
-func (t *Table) profile(ctx context.Context, q query, reads extent) (found profiled, err error) {
-	q.types = maps.Clone(q.types)
-	for _, name := range q.columnsToRead { // it is no feature
-		delete(q.types, name)
+func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err error) {
+	t, request := d.table, d.request
+	request.Types = maps.Clone(request.Types)
+	for _, name := range request.Keep { // it is no feature
+		delete(request.Types, name)
 	}
-	in, err := t.read(ctx, q.everyColumn())
+	in, err := t.read(ctx, everyColumn(request), d.forms)
 	if err != nil {
 		return found, err
 	}
-	found.end = in.end()
-	column.Within(in.Input, q.Memory, 0)
-	f := transform.NewProfile(in.sel, t.pool, q.types, q.Categorical, q.Features)
+	found.end = in.sel.Plan.End
+	column.Within(in.Input, t.opt.Memory, 0)
+	f := transform.NewProfile(in.sel, t.pool, request.Types, request.Categorical, request.Features)
 	if text := in.text(); text != nil && text.Semicolons() {
 		f.Semicolons()
 	}
@@ -99,8 +99,8 @@ func (t *Table) profile(ctx context.Context, q query, reads extent) (found profi
 	if reads == allRowsCounted {
 		f.Whole()
 	}
-	isPlain := false
-	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), q.progressOf(passColumns), func(bt *column.Batch, _ int64) error {
+	isPlain, batches, told := false, in.Batches(ctx, t.pool, t.mem), t.opt.progressOf(passColumns)
+	err = transform.Each(ctx, batches, in.Total(), told, func(bt *column.Batch, _ int64) error {
 		if err := f.Add(ctx, bt); err != nil {
 			return err
 		}
@@ -114,34 +114,34 @@ func (t *Table) profile(ctx context.Context, q query, reads extent) (found profi
 		return found, err
 	}
 	found.counts, found.notes = f, in.fileNotes()
-	if found.plan, err = f.Plan(q.Nulls); err != nil {
+	if found.plan, err = f.Plan(request.Nulls); err != nil {
 		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)
 	}
 	return found, nil
 }
 
-// prepare makes the decisions that the values of the columns suggest; see Options.Prepare. Unless readsAll is true, it reads only the
+// prepare makes the decisions that the values of the columns suggest; see Options.Prepare. Unless d.readsAllRows, it reads only the
 // first rows of tables of numbers, and decides nothing if these are complete. It returns true if all rows decided.
-func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, error) {
+func (d *draft) prepare(ctx context.Context, request *plan.Draft) (bool, error) {
 	reads := firstRowsIfPlain
-	if readsAll {
+	if d.readsAllRows {
 		reads = allRows
 	}
-	found, err := t.profile(ctx, *q, reads)
-	if q.end = found.end; err != nil || found.plan == nil {
+	found, err := d.profile(ctx, reads)
+	if request.End = found.end; err != nil || found.plan == nil {
 		return false, err
 	}
 	made := found.plan
-	for _, c := range t.laterTexts {
+	for _, c := range d.table.laterTexts {
 		derived := func(in schema.Column) bool {
 			return in.Name == c.Name && in.Derive != "" && in.Derive != schema.Missing
 		}
 		if !c.Exact && !slices.ContainsFunc(made.Inputs, derived) { // a column of numbers has a note of its own
-			q.notes = append(q.notes, c.Note)
+			request.Notes = append(request.Notes, c.Note)
 		}
 	}
-	q.features, q.Nulls, q.DropUnlabelled, q.notes = made.Inputs, made.Nulls, q.DropUnlabelled || made.Unlabelled,
-		append(q.notes, made.Notes...)
+	request.Inputs, request.Nulls, request.Notes = made.Inputs, made.Nulls, append(request.Notes, made.Notes...)
+	request.DropUnlabelled = request.DropUnlabelled || made.Unlabelled
 	return true, nil
 }
 

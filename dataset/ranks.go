@@ -62,9 +62,9 @@ func (p *Plan) ranking(ctx context.Context, inTime bool) (*ranking, error) {
 	name := p.sel.Columns[p.sel.Keep[0]].Name
 	r := &ranking{column: name, numbers: map[rankKey]int64{}}
 	if inTime {
-		r.dates = plan.NewTextDates(name, p.query.types[name])
+		r.dates = plan.NewTextDates(name, p.request.Types[name])
 	}
-	return r, transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
+	return r, transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.table.opt.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
 			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
 			if err == nil {
@@ -77,16 +77,16 @@ func (p *Plan) ranking(ctx context.Context, inTime bool) (*ranking, error) {
 // reading plans reading some columns, which need not be features, in the rows that Plan with the same options keeps.
 // shows: sparse lists may be among them.
 func (t *Table) reading(ctx context.Context, opt Options, columns []string, shows bool) (*Plan, error) {
-	q, err := newQuery(opt)
+	opt.Standardize, opt.Warn, opt.Cluster, opt.LearnFrom = false, nil, nil, nil
+	if opt.Nulls == schema.NullsMean {
+		opt.Nulls = schema.NullsZero
+	}
+	d, err := t.draft(opt)
 	if err != nil {
 		return nil, err
 	}
-	q.columnsToRead, q.takesSparseLists = columns, shows
-	q.Standardize, q.Warn, q.Cluster, q.LearnFrom = false, nil, nil, nil
-	if q.Nulls == schema.NullsMean {
-		q.Nulls = schema.NullsZero
-	}
-	return t.plan(ctx, q)
+	d.request.Keep, d.request.KeepsSparseLists, d.readsAllRows = columns, shows, true
+	return d.plan(ctx)
 }
 
 // A ranking numbers the values of a column in the order in which they appear.

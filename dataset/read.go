@@ -230,15 +230,6 @@ func (opt Options) tell(notes []string) {
 	}
 }
 
-// nullWords returns the texts that are nulls: the texts of the options, or the texts of the model; nil means the
-// default texts.
-func (opt Options) nullWords() []string {
-	if opt.Text.NullValues == nil && opt.Spec != nil && opt.Spec.Preprocessing != nil {
-		return opt.Spec.Preprocessing.NullValues
-	}
-	return opt.Text.NullValues
-}
-
 // Scan reads files as Load does, and calls fn with each block and a record of the kept columns of its rows. Without
 // Options.Keep, the record is nil. Both are valid until fn returns. Only a few row groups and one block are in memory
 // at a time. Kept columns must have the same types in all files. If there are no rows, Scan calls fn once, with an
@@ -256,18 +247,22 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if opt.Label != "" && opt.Spec == nil {
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
-	opt.Live, opt.Memory = opt.Live && opt.Rejects == nil, column.Limit(opt.Memory)
+	opt.Live = opt.Live && opt.Rejects == nil
 	t, err := Examine(ctx, paths, opt)
 	if err != nil {
 		return err
 	}
 	t.mem = mem
-	q := query{Options: opt, floatType: arrow.PrimitiveTypes.Float32}
-	in, err := t.read(ctx, q)
+	d, err := draftOf(opt)
 	if err != nil {
 		return err
 	}
-	p := &Plan{draft: draft{table: t}, query: q, in: in.Input, sel: in.sel}
+	d.MakesBlocks = true
+	in, err := t.read(ctx, d, nil)
+	if err != nil {
+		return err
+	}
+	p := &Plan{draft: draft{table: t, request: d}, in: in.Input, sel: in.sel}
 	if err := p.learn(ctx); err != nil {
 		return err
 	}
@@ -276,7 +271,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 
 // scan calls fn with each block of the rows, and a record of its kept columns.
 func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arrow.Record) error) (err error) {
-	in, sel, pool, mem, spec := p.in, p.sel, p.table.pool, p.table.mem, p.query.Spec
+	in, sel, pool, mem, spec := p.in, p.sel, p.table.pool, p.table.mem, p.sel.Plan.Spec
 	signs := transform.Signs(spec)
 	if spec == nil {
 		if spec, err = sel.Spec(); err != nil {
@@ -294,7 +289,7 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 	}
 	p.within(beside)
 	kept := keptSchema(sel)
-	b := transform.NewBuilder(sel, transform.NewLabels(p.query.Spec), pool, mem, in.Total(),
+	b := transform.NewBuilder(sel, transform.NewLabels(p.sel.Plan.Spec), pool, mem, in.Total(),
 		func(full *block.Block, keep []arrow.Array) error {
 			transform.Sign(full.Y, signs)
 			var rec arrow.Record
@@ -304,15 +299,15 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 			}
 			return fn(spec, full, rec)
 		})
-	b.Budget, b.Live, b.Reuse = column.NewBudget(p.query.Memory), p.query.Live, true
-	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.query.progressOf(PassRows)); err != nil {
+	b.Budget, b.Live, b.Reuse = column.NewBudget(p.table.opt.Memory), p.table.opt.Live, true
+	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.table.opt.progressOf(PassRows)); err != nil {
 		return err
 	}
 	if b.Rows == 0 {
 		return emptyBlock(spec, kept, mem, fn)
 	}
-	b.Warn(p.query.Warn)
-	p.query.tell(slices.Concat(sel.Notes(), in.Notes()))
+	b.Warn(p.table.opt.Warn)
+	p.table.opt.tell(slices.Concat(sel.Notes(), in.Notes()))
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (r *Rows) Refit(ctx context.Context, choices []func(class int) bool) (all [
 	}
 	plans, err := p.shares(ctx, func([]int64) []func(class int) bool { return choices })
 	for _, p := range plans {
-		p.query.Warn = nil // all rows were read before, and gave their warnings
+		p.table = p.table.silent() // all rows were read before, and gave their notes
 		all = append(all, func(ctx context.Context) (block.Source, error) {
 			if inMemory {
 				return loadValid(p.Load(ctx))
@@ -133,7 +133,7 @@ func (p *Plan) Open(ctx context.Context, b Budget) (*Rows, error) {
 const manyBytes = 64 << 20
 
 func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
-	b = b.withLimit(p.query.Memory)
+	b = b.withLimit(p.table.opt.Memory)
 	bytes := p.bytes(b)
 	count, err := p.in.Most(), error(nil)
 	if count < 0 || bytes(count) > b.Memory/5*4 { // count the rows only if their bound is too large for the memory
@@ -165,7 +165,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	if rows.Density = p.density(nil); b.InOrder {
 		return rows, nil
 	}
-	f, err := cache.Temporary(ctx, stream, p.query.cacheProgress(stream.Rows))
+	f, err := cache.Temporary(ctx, stream, p.table.opt.cacheProgress(stream.Rows))
 	if err != nil {
 		return nil, err
 	}

@@ -30,18 +30,14 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 	learned, plans := make([]*transform.Statistics, len(chosen)), make([]*Plan, len(chosen))
 	for i := range chosen {
 		sel := *p.sel
-		sel.Inputs = slices.Clone(sel.Inputs)
-		for k := range sel.Inputs {
-			c := &sel.Inputs[k]
-			c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
-		}
+		sel.Plan.Forget()
 		learned[i] = transform.NewStatistics(&sel, p.table.pool)
 		learned[i].OfShare = true
 		share := *p
 		share.sel = &sel
 		plans[i] = &share
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.table.opt.progressOf(passColumns),
 		func(bt *column.Batch, _ int64) error {
 			return p.learnShares(ctx, bt, found, chosen, learned)
 		})

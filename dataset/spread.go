@@ -13,10 +13,12 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/source"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -26,7 +28,7 @@ import (
 // rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
 func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
 	switch {
-	case p.query.Spec == nil:
+	case p.sel.Plan.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
 	case first%block.ChunkRows != 0 || first < 0 || last > rows || first >= last:
 		return nil, fmt.Errorf("rows %d to %d of %d are no chunks", first, last, rows)
@@ -34,7 +36,7 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 	batches, at, total := p.in.Batches, int64(0), rows
 	if files, ok := p.in.(*parquetfile.Input); ok && !p.sel.Drops() {
 		if files.Rows != rows {
-			return nil, changed(p.in)
+			return nil, changed(p.in.Name())
 		}
 		buffers := parquetfile.NewPool(p.table.mem)
 		defer buffers.Close()
@@ -42,9 +44,9 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
 	var chunks []*block.Block
-	signs := transform.Signs(p.query.Spec)
-	all := transform.NewBuilder(p.sel, transform.NewLabels(p.query.Spec), p.table.pool, p.table.mem, total, nil)
-	b := all.Part(transform.NewLabels(p.query.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
+	signs := transform.Signs(p.sel.Plan.Spec)
+	all := transform.NewBuilder(p.sel, transform.NewLabels(p.sel.Plan.Spec), p.table.pool, p.table.mem, total, nil)
+	b := all.Part(transform.NewLabels(p.sel.Plan.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
 		end := full.First + int64(full.Len())
 		if end <= first {
 			return nil
@@ -60,7 +62,7 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 	})
 	if err := b.Run(ctx, batches(ctx, p.table.pool, p.table.mem), nil); err != transform.ErrEnough {
 		if err == nil {
-			err = changed(p.in)
+			err = changed(p.in.Name())
 		}
 		return nil, err
 	}
@@ -69,56 +71,77 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 
 // A SharedPlan is a plan for other processes, which see the same files. It has all that they need to read the same blocks.
 type SharedPlan struct {
-	Paths     []string // which don't depend on the working directory
-	Options   Options  // with the Spec of the blocks
-	decisions decisions
-	constants source.Constants
+	Paths           []string // which don't depend on the working directory
+	text            TextOptions
+	labels, weights string // paths of arrays, as in Options
+	memory          int64  // as Options.Memory
+	plan            plan.Plan
+	versions        []files.Version // of the files in object stores; nil: any version
+	constants       source.Constants
 }
 
 // Fields returns pointers to the fields, for the messages to other processes.
 func (s *SharedPlan) Fields() []any {
-	return []any{&s.Paths, &s.Options, &s.decisions, &s.constants}
+	return []any{&s.Paths, &s.text, &s.labels, &s.weights, &s.memory, &s.plan, &s.versions, &s.constants}
 }
+
+// Spec describes the features and classes of the blocks.
+func (s *SharedPlan) Spec() *schema.Spec { return s.plan.Spec }
 
 // Shared returns the plan for other processes. spec describes the features and classes of the blocks. If another process
 // finds other versions of the files in object stores, opening them returns an error.
 func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
-	opt := p.query.withoutFeatures()
-	opt.Spec, opt.Storage, opt.Prepare, opt.Keep, opt.Workers, opt.Memory, opt.Live = spec, Dense, false, nil, 0, 0, false
+	shared := p.table.shared(p.sel.Plan)
+	shared.memory, shared.plan.Spec, shared.plan.Inputs, shared.plan.Storage = 0, spec, nil, Dense
 	if p.sel.Sparse {
-		opt.Storage = Sparse
+		shared.plan.Storage = Sparse
 	}
-	for _, path := range []*string{&opt.Labels, &opt.Weights} {
-		if *path != "" {
-			*path = absolute([]string{*path})[0]
-		}
-	}
-	return p.table.shared(opt, p.query.decisions)
+	return shared
 }
 
-func (t *Table) shared(opt Options, d decisions) SharedPlan {
-	opt.Rejects = nil
-	return SharedPlan{absolute(t.paths()), opt, d, t.source.Constants}
+func (t *Table) shared(p plan.Plan) SharedPlan {
+	p.Notes = nil
+	s := SharedPlan{Paths: absolute(t.paths()), text: t.opt.Text, memory: t.opt.Memory, plan: p, versions: t.source.Versions(),
+		constants: t.source.Constants}
+	if t.opt.Labels != "" {
+		s.labels = absolute([]string{t.opt.Labels})[0]
+	}
+	if t.opt.Weights != "" {
+		s.weights = absolute([]string{t.opt.Weights})[0]
+	}
+	return s
 }
 
-// table examines the files of a shared plan.
-func (s *SharedPlan) table(ctx context.Context, opt Options) (*Table, error) {
-	t, err := Examine(ctx, s.Paths, opt)
-	if err == nil {
-		t.source.Constants = s.constants
+// draft examines the files of a shared plan in workers goroutines, and returns the draft of the plan.
+func (s *SharedPlan) draft(ctx context.Context, workers int) (draft, error) {
+	t, err := Examine(ctx, s.Paths, Options{Text: s.text, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers})
+	if err != nil {
+		return draft{}, err
 	}
-	return t, err
+	t.source.Constants = s.constants
+	return draft{table: t, request: plan.Draft{Plan: s.plan, MakesBlocks: true,
+		CountsRows: s.plan.Storage.Widest() > schema.MaxFeatures}}, nil
+}
+
+// check returns an error if the files of an opened table have other versions than in the process that shares the plan.
+func (s *SharedPlan) check(t *Table) error {
+	if now := t.source.Versions(); s.versions != nil && !slices.Equal(s.versions, now) {
+		return changed(humanize.Files(t.paths()))
+	}
+	return nil
 }
 
 // Plan makes the plan in this process, which computes in workers goroutines; 0: GOMAXPROCS.
 func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
-	opt := s.Options
-	opt.Workers = workers
-	t, err := s.table(ctx, opt)
+	d, err := s.draft(ctx, workers)
 	if err != nil {
 		return nil, err
 	}
-	return t.plan(ctx, query{Options: opt, decisions: s.decisions})
+	p, err := d.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p, s.check(p.table)
 }
 
 // absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
@@ -156,12 +179,12 @@ var rangeChunks int64 = 32
 const mostRanges = 256
 
 // othersOf returns the other processes, or nil if this process reads the files alone.
-func othersOf(t *Table, in *openedInput, q query) *otherProcesses {
+func othersOf(t *Table, in *openedInput, cluster block.Cluster) *otherProcesses {
 	files, is := in.Input.(*parquetfile.Input)
-	if !is || q.Cluster == nil || q.Spec != nil || !in.sel.Parted() {
+	if !is || cluster == nil || in.sel.Plan.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	o := &otherProcesses{q.Cluster, sharedFiles{shared: t.shared(q.Options, q.decisions)}}
+	o := &otherProcesses{cluster, sharedFiles{shared: t.shared(in.sel.Plan)}}
 	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -178,7 +201,7 @@ func (o *otherProcesses) learn(ctx context.Context, sel *transform.Selection, ro
 		return false, nil
 	}
 	learned := *sel
-	learned.Inputs = slices.Clone(sel.Inputs)
+	learned.Plan.Inputs = slices.Clone(sel.Plan.Inputs)
 	st, done := transform.NewStatistics(&learned, p), true
 	err = distributed.EachWithoutRows(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
@@ -202,14 +225,14 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 			func(part []schema.Class) error {
 				_, what := l.Add(&transform.Labels{Classes: part})
 				rows, ranges = ranges[0].Last, ranges[1:]
-				if done = done && part != nil && what == ""; done && p.query.Progress != nil {
-					p.query.Progress(passLabels, rows, p.in.Total())
+				if done = done && part != nil && what == ""; done && p.table.opt.Progress != nil {
+					p.table.opt.Progress(passLabels, rows, p.in.Total())
 				}
 				return nil
 			})
 	}
 	if !done && err == nil {
-		*l = *transform.NewLabels(p.query.Spec)
+		*l = *transform.NewLabels(p.sel.Plan.Spec)
 		rows, err = p.numberClasses(ctx, l, func() bool { return false })
 	}
 	return rows, err
@@ -257,8 +280,8 @@ func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func
 	defer buffers.Close()
 	files, sel, table := p.in.(*parquetfile.Input), *p.sel, *p.table
 	files.Bound(buffers, cap(pool))
-	sel.Inputs, table.pool = slices.Clone(sel.Inputs), pool
-	if do(&Plan{draft: draft{table: &table}, query: p.query, in: files.Only(f.ranges[piece.Number], buffers), sel: &sel}) != nil {
+	sel.Plan.Inputs, table.pool = slices.Clone(sel.Plan.Inputs), pool
+	if do(&Plan{draft: draft{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), sel: &sel}) != nil {
 		lastPlan.forget()
 	}
 	return ctx.Err()
@@ -283,12 +306,14 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if l.plan != nil && l.key == string(key) {
 		return l.plan, nil
 	}
-	q := query{Options: f.shared.Options, decisions: f.shared.decisions, floatType: arrow.PrimitiveTypes.Float32}
-	t, err := f.shared.table(ctx, q.Options)
+	d, err := f.shared.draft(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.read(ctx, q)
+	in, err := d.table.read(ctx, d.request, nil)
+	if err == nil {
+		err = f.shared.check(d.table)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +321,7 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if last := f.ranges[len(f.ranges)-1].Last; !is || files.Rows != last {
 		return nil, fmt.Errorf("%s: the files have %d rows here, and %d elsewhere", in.Name(), in.Total(), last)
 	}
-	l.key, l.plan = string(key), &Plan{draft: draft{table: t}, query: q, in: in.Input, sel: in.sel}
+	l.key, l.plan = string(key), &Plan{draft: d, in: in.Input, sel: in.sel}
 	l.plan.within(0)
 	return l.plan, nil
 }

@@ -65,8 +65,8 @@ func TestCluster(t *testing.T) {
 		}
 		if bad == nil && slices.Contains(tasks, "learn") {
 			table := require.Value(Examine(ctx, paths, c.opt))(t)
-			in := require.Value(table.read(ctx, query{Options: c.opt}))(t)
-			others := othersOf(table, in, query{Options: c.opt})
+			in := require.Value(table.read(ctx, require.Value(draftOf(c.opt))(t), nil))(t)
+			others := othersOf(table, in, c.opt.Cluster)
 			if done, err := others.learn(ctx, in.sel, in.Total(), table.pool, nil); !done || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
 			}

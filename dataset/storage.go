@@ -6,17 +6,18 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/message"
 )
 
 // A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
-type Storage = transform.Storage
+type Storage = plan.Storage
 
 const (
-	Dense  = transform.Dense  // every value
-	Sparse = transform.Sparse // the values that aren't 0, each with its column
-	Auto   = transform.Auto   // sparse if that takes at most 1/8 of the memory; if values weren't counted, from 1,024 features on
+	Dense  = plan.Dense  // every value
+	Sparse = plan.Sparse // the values that aren't 0, each with its column
+	Auto   = plan.Auto   // sparse if that takes at most 1/8 of the memory; if values weren't counted, from 1,024 features on
 )
 
 const mostStandardized = transform.MostStandardized
@@ -24,9 +25,9 @@ const mostStandardized = transform.MostStandardized
 // learn computes everything that features depend on, and sets the form in which the blocks of a plan store rows. The
 // number of features in svmlight files is known before, so learn checks first whether they can be standardized.
 func (p *Plan) learn(ctx context.Context) error {
-	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.query.progressOf(passColumns)
+	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.table.opt.progressOf(passColumns)
 	if _, is := p.in.(column.PairInput); is {
-		if width := sel.Width(); p.query.Standardize && !p.query.KeepWide && width > mostStandardized {
+		if width := sel.Width(); sel.Plan.Standardize && !sel.Plan.KeepWide && width > mostStandardized {
 			return message.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false",
 				p.in.Name(), width, mostStandardized)
 		}
@@ -60,7 +61,7 @@ func (p *Plan) chooseStorage() error {
 	paired, is := p.in.(column.PairInput)
 	plain := is && paired.Paired()
 	bias := int64(0)
-	if sel.Bias {
+	if sel.Plan.Bias {
 		bias = 1
 	}
 	elements, of := sel.MostElements(), int64(1) // number of elements in of rows
@@ -73,7 +74,7 @@ func (p *Plan) chooseStorage() error {
 	case rows > 0:
 		sel.Elements = rows * elements
 	}
-	if err := transform.SetStorage(sel, p.query.Storage, elements, of); err != nil {
+	if err := transform.SetStorage(sel, p.sel.Plan.Storage, elements, of); err != nil {
 		return column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	return nil
@@ -93,7 +94,7 @@ func (p *Plan) density(data *block.Data) float64 {
 	if !p.sel.Sparse || elements == 0 || rows <= 0 {
 		return 0
 	}
-	if p.sel.Bias {
+	if p.sel.Plan.Bias {
 		elements -= rows
 	}
 	return float64(elements) / float64(rows) / float64(p.sel.Width())

@@ -40,7 +40,7 @@ func (p *Plan) Stream(ctx context.Context) (*Stream, error) {
 
 func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
 	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
-	if !p.readsAllRows && !p.isLearned() && p.query.Cluster == nil {
+	if !p.readsAllRows && !p.isLearned() && p.cluster == nil {
 		if err := p.checkComplete(ctx); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 	if p.sel.Label >= 0 {
 		columns = append(columns, p.sel.Label)
 	}
-	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.query.progressOf(passColumns)
+	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.table.opt.progressOf(passColumns)
 	return transform.Each(ctx, batches, p.in.Total(), told, func(bt *column.Batch, _ int64) error {
 		if bt.Unread || bt.Pairs != nil { // pairs have finite numbers alone
 			return nil
@@ -77,8 +77,8 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 // StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes
 // from the first rows, until it has found two. It reads standard input during the pass, without buffering it.
 func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
-	l := transform.NewLabels(p.query.Spec)
-	if p.query.Spec == nil && p.sel.Label >= 0 {
+	l := transform.NewLabels(p.sel.Plan.Spec)
+	if p.sel.Plan.Spec == nil && p.sel.Label >= 0 {
 		if _, err := p.numberClasses(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
 
 func (p *Plan) stream(survey survey) (s *Stream, err error) {
 	s = &Stream{Plan: p, rows: survey.rows}
-	if s.spec, _, err = p.query.choices().NewSpec(p.sel, survey.labels); err != nil {
+	if s.spec, _, err = p.sel.NewSpec(survey.labels); err != nil {
 		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	rows, count := block.Rows(s.spec.Cols()), int64(block.BlocksInFlight)
@@ -108,7 +108,7 @@ func (p *Plan) stream(survey survey) (s *Stream, err error) {
 	for _, n := range sizes {
 		bytes += p.Bytes(int64(n), s.spec.Weighted)
 	}
-	s.budget = column.NewBudget(p.query.Memory)
+	s.budget = column.NewBudget(p.table.opt.Memory)
 	if err := s.budget.Take(bytes, fmt.Sprintf("%s of %s with %s", humanize.Plural(count, "block"), humanize.Plural(int64(rows), "row"),
 		humanize.Plural(int64(p.sel.Width()), "feature"))); err != nil {
 		return nil, column.ErrorIn(p.in.Name(), "%w", err)
@@ -166,7 +166,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 			b, err = s.decode(ctx, free, ready)
 			return err
 		})
-		read, tell := int64(0), s.query.progressOf(PassAgain)
+		read, tell := int64(0), s.table.opt.progressOf(PassAgain)
 		for full := range ready {
 			lent.Add(1)
 			read += int64(full.Len())
@@ -192,7 +192,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 		s.warn.Do(func() {
 			b.Warn(func(text string) { s.heard = append(s.heard, text) })
 			s.heard = append(s.heard, s.in.Notes()...)
-			s.query.tell(s.heard)
+			s.table.opt.tell(s.heard)
 		})
 	}
 }
@@ -200,7 +200,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 // decode sends all blocks to ready. It decodes each block into a block from free.
 func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*transform.Builder, error) {
 	signs, l := transform.Signs(s.spec), transform.NewLabels(s.spec)
-	if s.query.Spec == nil {
+	if s.sel.Plan.Spec == nil {
 		l.Given = false
 		l.Whose = "the first rows, which have"
 	}

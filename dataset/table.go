@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
@@ -43,18 +44,18 @@ func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableIn
 		info, err := inspectParquet(path)
 		return info, nil, err
 	}
-	info, err := t.inspect(ctx, path, opt)
+	info, err := t.inspect(ctx, path)
 	return nil, info, err
 }
 
 // inspect describes a file that is no Parquet.
-func (t *Table) inspect(ctx context.Context, path string, opt Options) (*TableInfo, error) {
-	in, err := t.read(ctx, query{takesSparseLists: true, Options: Options{Spec: &schema.Spec{Bias: true},
-		Keep: []string{"*"}, Text: opt.Text, Memory: opt.Memory}})
+func (t *Table) inspect(ctx context.Context, path string) (*TableInfo, error) {
+	in, err := t.read(ctx, plan.Draft{KeepsSparseLists: true, Plan: plan.Plan{Spec: &schema.Spec{Bias: true},
+		Keep: []string{"*"}, NullWords: t.opt.Text.NullValues}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	column.Within(in, opt.Memory, 0)
+	column.Within(in, t.opt.Memory, 0)
 	info := &TableInfo{Path: path, Format: string(t.format)}
 	if stat, err := files.Stat(path); err == nil {
 		info.Bytes = stat.Size()
@@ -82,8 +83,8 @@ func (t *Table) inspect(ctx context.Context, path string, opt Options) (*TableIn
 			return nil, column.ErrorIn(path, "the data is damaged (%w): write the file again", err)
 		}
 	}
-	opt.tell(in.sel.Notes())
-	opt.tell(in.Notes())
+	t.opt.tell(in.sel.Notes())
+	t.opt.tell(in.Notes())
 	return info, nil
 }
 

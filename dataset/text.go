@@ -79,7 +79,9 @@ func (opt Options) line(ctx context.Context, paths []string, row int64) (path st
 	}
 	var files []textfile.CsvFile
 	if t.format == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, t.source.Files, opt.textReader()); err != nil {
+		d, _ := draftOf(opt) // an error was reported before
+		t.opt.Text, t.opt.Rejects = opt.Text, opt.Rejects
+		if files, _, err = textfile.Dialects(ctx, t.source.Files, t.textReader(&d.Plan)); err != nil {
 			return "", 0, false
 		}
 	}

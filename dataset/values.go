@@ -48,7 +48,7 @@ func (p *Plan) values(ctx context.Context, numbers []int64) (map[int64]Row, erro
 		return nil, fmt.Errorf("there is no row %d: rows are numbered from 0 on", left[0])
 	}
 	file, begin, row := "", int64(0), int64(0)
-	err := transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
+	err := transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.table.opt.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
 			if bt.File != file {
 				file, begin = bt.File, first
@@ -76,7 +76,7 @@ func textsOf(sel *transform.Selection, bt *column.Batch, i int) (values []string
 	if p := bt.Pairs; p != nil {
 		const most = 12
 		var pairs []string
-		names := &schema.Preprocessing{Columns: sel.Inputs}
+		names := &schema.Preprocessing{Columns: sel.Plan.Inputs}
 		for k := p.Ends[i]; k < p.Ends[i+1]; k++ {
 			if len(pairs) == most {
 				pairs = append(pairs, "...")

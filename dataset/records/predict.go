@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/model"
 	"halfspace/predict"
@@ -74,10 +75,10 @@ func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
 	p := &predictor{model: m, spec: m.Spec()}
-	if p.sel, err = choose(r, transform.Choices{Spec: p.spec, MostFeatures: transform.Auto.Widest()}); err != nil {
+	if p.sel, err = choose(r, plan.Draft{Plan: plan.Plan{Spec: p.spec}}); err != nil {
 		return nil, err
 	}
-	if err := transform.SetStorage(p.sel, transform.Auto, p.sel.MostElements(), 1); err != nil {
+	if err := transform.SetStorage(p.sel, plan.Auto, p.sel.MostElements(), 1); err != nil {
 		return nil, err
 	}
 	p.rows = transform.NewBuilder(p.sel, transform.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
@@ -95,7 +96,7 @@ func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 	for i := range p.scores {
 		p.scores[i] = append(p.scores[i], some[i]...)
 	}
-	if p.sel.Nulls == schema.NullsDrop {
+	if p.sel.Plan.Nulls == schema.NullsDrop {
 		p.valid = append(p.valid, predict.ValidScores(b, some[0])...)
 	}
 	return nil
@@ -123,7 +124,7 @@ func (p *predictor) record(rows int64) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
 	add := func(name string, column arrow.Array) {
-		fields = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.sel.Nulls == schema.NullsDrop})
+		fields = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.sel.Plan.Nulls == schema.NullsDrop})
 		columns = append(columns, column)
 	}
 	classes, positive := make([]int, rows), p.spec.PositiveClass()

@@ -15,6 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
 )
@@ -54,13 +55,13 @@ type Options struct {
 }
 
 // A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
-type Storage = transform.Storage
+type Storage = plan.Storage
 
 // The values of Storage are the values of dataset.Storage.
 const (
-	Dense  = transform.Dense
-	Sparse = transform.Sparse
-	Auto   = transform.Auto
+	Dense  = plan.Dense
+	Sparse = plan.Sparse
+	Auto   = plan.Auto
 )
 
 // Load reads all records of r into memory. The rows equal the rows that dataset.Load makes from files with the same
@@ -73,8 +74,7 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 	if err != nil {
 		return nil, err
 	}
-	choices := opt.choices()
-	sel, err := choose(r, choices)
+	sel, err := choose(r, opt.draft())
 	if err != nil {
 		return nil, err
 	}
@@ -101,20 +101,19 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 		return nil, err
 	}
 	whole := transform.Part{First: 0, Last: -1, Batches: func(column.Pool) iter.Seq2[*column.Batch, error] { return batches }}
-	return transform.Collect(ctx, transform.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
+	return transform.Collect(ctx, transform.Load{Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
 		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []transform.Part{whole})
 }
 
-// choices returns the options that determine which columns are read and how they are used.
-func (opt Options) choices() transform.Choices {
-	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
-		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls,
-		Categorical: opt.Categorical, Cross: opt.Cross,
-		HashTexts: opt.HashTexts, MostFeatures: opt.Storage.Widest(), Spec: opt.Spec}
+// draft returns the draft that the options describe.
+func (opt Options) draft() plan.Draft {
+	return plan.Draft{Plan: plan.Plan{Label: opt.Label, Weight: opt.SampleWeight, Spec: opt.Spec, Positive: opt.Positive,
+		Bias: !opt.NoBias, Nulls: opt.Nulls, Standardize: opt.Standardize, HashTexts: opt.HashTexts, Storage: opt.Storage},
+		Features: opt.Features, Exclude: opt.Exclude, Categorical: opt.Categorical, Cross: opt.Cross}
 }
 
-// choose selects among the columns of a reader.
-func choose(r array.RecordReader, choices transform.Choices) (*transform.Selection, error) {
+// choose binds a draft to the columns of a reader.
+func choose(r array.RecordReader, d plan.Draft) (*transform.Selection, error) {
 	if r == nil {
 		return nil, errors.New("the reader of records is nil")
 	}
@@ -122,5 +121,5 @@ func choose(r array.RecordReader, choices transform.Choices) (*transform.Selecti
 	if err := column.Recovered(func() error { schema = r.Schema(); return nil }); err != nil || schema == nil {
 		return nil, errors.New("the records have no schema: make the reader with one")
 	}
-	return transform.Choose(transform.NewFileColumns("", column.FieldColumns(schema)), choices)
+	return transform.Choose(transform.NewFileColumns("", column.FieldColumns(schema)), d)
 }

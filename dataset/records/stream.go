@@ -35,7 +35,7 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 	if err != nil {
 		return nil, err
 	}
-	s.sel, err = choose(first, opt.choices())
+	s.sel, err = choose(first, opt.draft())
 	if err == nil {
 		s.schema = first.Schema()
 	}
@@ -60,7 +60,7 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 	if err := s.count(ctx, labels); err != nil {
 		return nil, err
 	}
-	s.spec, _, err = opt.choices().NewSpec(s.sel, labels)
+	s.spec, _, err = s.sel.NewSpec(labels)
 	return s, err
 }
 

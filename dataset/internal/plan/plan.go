@@ -12,8 +12,75 @@ import (
 	"halfspace/schema"
 )
 
-// A Plan says how columns become features.
+// A Plan gives the role of each column of a table, its features, and the rows that are kept. It is a plain value, without
+// a file, a row or a function: equal tables and options have equal plans, and other processes get a plan whole.
 type Plan struct {
+	Label  string   // column of the classes; "": none
+	Weight string   // column of the sample weights; "": none
+	Keep   []string // columns, or patterns of columns, that are passed on
+	// KeepsTexts: passed-on columns of a text file have its texts, digit for digit, not the numbers that texts stand for
+	KeepsTexts bool
+
+	// Inputs are the features in order, with the values that they learn from rows: means, deviations, categories, lengths of lists.
+	Inputs      []schema.Column
+	Spec        *schema.Spec // of a model, which determines features and classes; nil: none
+	Positive    string       // text of the class +1; "": the greater class
+	Bias        bool         // rows end in a column of ones
+	Nulls       schema.Nulls // treatment of missing values
+	NullWords   []string     // texts that are nulls; nil: the model's texts, or the default texts
+	Standardize bool
+	KeepWide    bool // more features than may be standardized are not
+	HashTexts   bool // collect texts of hashed columns
+	Storage     Storage
+
+	Where          string  // condition that chooses rows; "": all
+	Sample         float64 // share of the rows to keep, which a hash of their numbers chooses; 0: all
+	End            int64   // number of the input row from which on no row is kept; 0: none
+	DropUnlabelled bool    // leave out the rows without a label
+
+	Notes []string // about the features
+}
+
+// Words returns the texts that are nulls: the options' texts, or the model's; nil means the default texts.
+func (p *Plan) Words() []string {
+	if p.NullWords == nil && p.Spec != nil && p.Spec.Preprocessing != nil {
+		return p.Spec.Preprocessing.NullValues
+	}
+	return p.NullWords
+}
+
+// Forget removes the values that the features learned from rows.
+func (p *Plan) Forget() {
+	p.Inputs = slices.Clone(p.Inputs)
+	for k := range p.Inputs {
+		c := &p.Inputs[k]
+		c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
+	}
+}
+
+// A Draft is a plan before the columns of its table are known. Options may name its features, by names and patterns of
+// columns, in place of Inputs.
+type Draft struct {
+	Plan
+	Features, Exclude []string
+	Categorical       string // see dataset.Options
+	Cross             []string
+	Types             map[string]Word // of the option type, by the names of columns
+	Limit             int64           // number of rows that Where and Sample choose, after which End follows; 0: no limit
+
+	Prepare          bool // the values of columns decide how these become features
+	ExcludesFromKeep bool // an empty Keep means all columns, and Exclude removes columns from Keep
+	KeepsSparseLists bool // Keep accepts sparse lists too
+	MakesBlocks      bool // columns that are only features may be read as float32
+	CountsRows       bool // count the rows of svmlight files, also for a model
+	HasPairs         bool // rows of the table name the features that aren't 0
+}
+
+// Decides returns true if the values of columns decide how these become features.
+func (d *Draft) Decides() bool { return d.Prepare && d.Spec == nil }
+
+// Decisions say how columns become features.
+type Decisions struct {
 	Inputs     []schema.Column // nil: the options that the profile started from say so already
 	Nulls      schema.Nulls
 	Unlabelled bool // leave out the rows without a label
@@ -44,13 +111,13 @@ const marked = ", missing values marked"
 
 // Make returns how columns become features. types are the types that the option type names. nulls is the treatment of
 // missing values that the options ask for; "" lets the values decide.
-func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, error) {
+func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Decisions, error) {
 	chosen, err := choose(columns, types)
 	if err != nil {
 		return nil, err
 	}
 	last := keepLast(columns, chosen)
-	p := &Plan{Nulls: nulls, Inputs: make([]schema.Column, 0, len(columns)), Columns: make([]Prepared, 0, len(columns))}
+	p := &Decisions{Nulls: nulls, Inputs: make([]schema.Column, 0, len(columns)), Columns: make([]Prepared, 0, len(columns))}
 	plain, gaps := true, false
 	var decisions []string
 	for i, c := range columns {
@@ -166,13 +233,13 @@ func capped(notes []string) []string {
 }
 
 // emptied returns true if some column that is left out is no complete column of equal numbers.
-func (p *Plan) emptied(columns []*Column) bool {
+func (p *Decisions) emptied(columns []*Column) bool {
 	return slices.ContainsFunc(columns, func(c *Column) bool { return c.Missing > 0 }) ||
 		!slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && !c.text })
 }
 
 // nothing returns the error that no feature is left.
-func (p *Plan) nothing() error {
+func (p *Decisions) nothing() error {
 	var all []string
 	for _, c := range p.Columns {
 		all = append(all, fmt.Sprintf("%s (%s)", c.Name, c.reason()))
@@ -189,7 +256,7 @@ func (c *Prepared) reason() string {
 
 // NoteTypes sets the note about the columns from whose types no feature can be made, types among them. It is among the notes
 // too, unless the options choose the columns again, and have it.
-func (p *Plan) NoteTypes(types []string) {
+func (p *Decisions) NoteTypes(types []string) {
 	for _, c := range p.Columns {
 		if c.LeftOut && c.reason() == noText {
 			types = append(types, fmt.Sprintf("%q (%s)", c.Name, noText))
@@ -206,7 +273,7 @@ func (p *Plan) NoteTypes(types []string) {
 
 // notes returns up to three lines: about the features of columns, the treatment of missing values, and the columns left
 // out.
-func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
+func (p *Decisions) notes(nulls schema.Nulls) (lines []string) {
 	var made, means, marks, out []string
 	kept := false // an option can keep some column that is left out
 	for _, c := range p.Columns {

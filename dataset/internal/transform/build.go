@@ -79,7 +79,7 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 	b.texts = newCategories(sel)
 	b.losses, b.weighted, b.unchosen = newLosses(sel), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(sel)
-	if sel.Bias {
+	if sel.Plan.Bias {
 		b.Cols++
 	}
 	b.ones, b.zeros = make([]float32, b.panel()), make([]float32, b.panel())
@@ -92,7 +92,7 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 	}
 	b.scratch.New = func() any {
 		s := &scratch{columns: make([][]float32, b.Cols), values: make([]float32, b.Cols*b.panel())}
-		for _, c := range sel.Inputs {
+		for _, c := range sel.Plan.Inputs {
 			if n := max(b.panel(), c.Width()); c.Center != nil && n > len(s.wide) {
 				s.wide = make([]float64, n)
 			}
@@ -286,7 +286,7 @@ func (b *Builder) growFor(bt *column.Batch, rows Cut) error {
 	}
 	if b.sel.Sparse {
 		more := int(bt.Pairs.Ends[rows.Hi] - bt.Pairs.Ends[rows.Lo])
-		if b.sel.Bias {
+		if b.sel.Plan.Bias {
 			more += rows.Len()
 		}
 		return b.growSparse(len(b.block.Sparse.Idx) + more)

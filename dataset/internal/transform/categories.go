@@ -26,8 +26,8 @@ type categories struct {
 
 // newCategories returns the categories of each column of a selection, nil for a column of numbers.
 func newCategories(sel *Selection) []*categories {
-	all := make([]*categories, len(sel.Inputs))
-	for k, c := range sel.Inputs {
+	all := make([]*categories, len(sel.Plan.Inputs))
+	for k, c := range sel.Plan.Inputs {
 		switch c.Kind {
 		case schema.OneHotColumn:
 			all[k] = &categories{numbers: make(map[string]int, len(c.Categories)), kinds: kindsOf(c)}
@@ -251,8 +251,8 @@ const textCost = 16
 // equal part of schema.MaxNames bytes.
 func newDictionary(sel *Selection) *dictionary {
 	columns := 0
-	for i := range sel.Inputs {
-		if sel.Inputs[i].Hashed() {
+	for i := range sel.Plan.Inputs {
+		if sel.Plan.Inputs[i].Hashed() {
 			columns++
 		}
 	}
@@ -301,7 +301,7 @@ func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 
 // keepTexts stores the texts of column k in the selection, if texts were collected.
 func (st *Statistics) keepTexts(k int) {
-	c, d := &st.sel.Inputs[k], st.texts[k].dictionary
+	c, d := &st.sel.Plan.Inputs[k], st.texts[k].dictionary
 	c.Dictionary = d.of(c)
 	if d != nil && d.full {
 		st.sel.full = append(st.sel.full, fmt.Sprintf("%q", c.Name))

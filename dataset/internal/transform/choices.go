@@ -16,47 +16,20 @@ import (
 	"halfspace/schema"
 )
 
-// Choices are the options that determine which columns are read and how they are used, as in Options.
-type Choices struct {
-	Label, SampleWeight string
-	Positive            string
-	Features, Exclude   []string
-	Keep                []string
-	NoBias, Standardize bool
-	KeepWide            bool // if sparse lists have too many features, don't standardize them
-	Narrow              int  // largest number of features that are standardized; 0: no limit
-	Nulls               schema.Nulls
-	Words               []string // texts that are nulls
-	Categorical         string
-	Cross               []string        // crosses of columns
-	TakesSparseLists    bool            // Keep accepts sparse lists too
-	KeepTexts           bool            // columns to keep have the texts of a text file, not the numbers that the texts stand for
-	HashTexts           bool            // collect texts of hashed columns
-	ExcludesFromKeep    bool            // an empty Keep means all columns, and Exclude removes columns from Keep
-	Float               arrow.DataType  // type of the values of blocks; nil if no blocks are made
-	MostFeatures        int             // largest number of features of a sparse row
-	Plan                []schema.Column // the inputs that a Profile decided on; nil: the other options decide
-	Notes               []string        // of the Plan
-	Where               string          // condition that chooses rows; "": all
-	Sample              float64         // share of the rows to keep, which a hash of their numbers chooses; 0: all
-	Unlabelled          bool            // drop rows without a label
-	Spec                *schema.Spec    // the Spec of a model, which determines the features
-}
-
-// A Picker chooses columns by its choices, and stores the selection in Sel.
+// A Picker binds a draft to the columns of files, and stores the selection in Sel.
 type Picker struct {
-	Choices
+	plan.Draft
 	Sel *Selection
 }
 
 // First chooses among the columns of all files. The label option may be the number of one of the first numbered columns.
 func (p *Picker) First(files string, cols []column.Column, numbered int) (*column.Chosen, error) {
-	opt := p.Choices
+	d := p.Draft
 	if numbered > 0 {
-		opt = NamedLabel(opt, cols, numbered)
+		d.Label = NamedLabel(d.Label, cols, numbered)
 	}
 	var err error
-	if p.Sel, err = Choose(NewFileColumns(files, cols), opt); err != nil {
+	if p.Sel, err = Choose(NewFileColumns(files, cols), d); err != nil {
 		return nil, err
 	}
 	return p.Sel.Chosen, nil
@@ -66,15 +39,20 @@ func (p *Picker) First(files string, cols []column.Column, numbered int) (*colum
 // features. Then a million features need no million descriptions.
 func (p *Picker) Unnamed(width int) bool {
 	other := func(name string) bool { return name != "" && name != column.SvmlightLabel }
-	opt := &p.Choices
+	standardized := p.Standardize && !tooWide(&p.Draft, width)
 	switch {
-	case opt.Float == nil, other(opt.Label), opt.SampleWeight != "", len(opt.Features)+len(opt.Exclude)+len(opt.Cross) > 0,
-		slices.ContainsFunc(opt.Keep, other), opt.Categorical != "", opt.Where != "", opt.Plan != nil, opt.Words != nil:
+	case !p.MakesBlocks, other(p.Label), p.Weight != "", len(p.Features)+len(p.Exclude)+len(p.Cross) > 0,
+		slices.ContainsFunc(p.Keep, other), p.Categorical != "", p.Where != "", p.Inputs != nil, p.NullWords != nil:
 		return false
-	case opt.Nulls != "" && opt.Nulls != schema.NullsError && opt.Spec == nil, opt.Standardize && !(opt.Narrow > 0 && width > opt.Narrow):
+	case p.Nulls != "" && p.Nulls != schema.NullsError && p.Spec == nil, standardized:
 		return false
 	}
-	return opt.Spec == nil || opt.Spec.Preprocessing == nil
+	return p.Spec == nil || p.Spec.Preprocessing == nil
+}
+
+// tooWide returns true if rows of pairs have too many features to standardize them, and the plan allows that.
+func tooWide(d *plan.Draft, width int) bool {
+	return d.HasPairs && d.KeepWide && d.Spec == nil && width > MostStandardized
 }
 
 // Further returns the chosen columns as they are in a file.
@@ -82,30 +60,30 @@ func (p *Picker) Further(file string, cols []column.Column) ([]column.Column, er
 	return p.Sel.bind(NewFileColumns(file, cols))
 }
 
-// NamedLabel replaces a label option that is the number of one of the first numbered columns, or "last", by the column's name.
-func NamedLabel(opt Choices, cols []column.Column, numbered int) Choices {
-	if opt.Label == "" || slices.ContainsFunc(cols, func(c column.Column) bool { return c.Name == opt.Label }) {
-		return opt
+// NamedLabel returns the name of the label column. The option may be the number of one of the first numbered columns, or "last".
+func NamedLabel(label string, cols []column.Column, numbered int) string {
+	if label == "" || slices.ContainsFunc(cols, func(c column.Column) bool { return c.Name == label }) {
+		return label
 	}
-	n, err := strconv.Atoi(opt.Label)
-	if opt.Label == "last" {
+	n, err := strconv.Atoi(label)
+	if label == "last" {
 		n, err = numbered, nil
 	}
 	if err == nil && 1 <= n && n <= numbered {
-		opt.Label = cols[n-1].Name
+		return cols[n-1].Name
 	}
-	return opt
+	return label
 }
 
-// NewSpec returns the spec of a selection whose classes are in l, and the label value of each class number.
-func (c Choices) NewSpec(sel *Selection, l *Labels) (spec *schema.Spec, signs []float64, err error) {
-	if c.Spec != nil {
-		return asWeighted(c.Spec, sel), Signs(c.Spec), nil
+// NewSpec returns the spec of rows whose classes are in l, and the label value of each class number.
+func (s *Selection) NewSpec(l *Labels) (spec *schema.Spec, signs []float64, err error) {
+	if model := s.Plan.Spec; model != nil {
+		return asWeighted(model, s), Signs(model), nil
 	}
-	if spec, err = sel.Spec(); err == nil && sel.Label >= 0 {
-		spec.Label = sel.Columns[sel.Label].Name
+	if spec, err = s.Spec(); err == nil && s.Label >= 0 {
+		spec.Label = s.Columns[s.Label].Name
 		var positive int
-		spec.Classes, positive, signs, err = l.Spec(spec.Label, c.Positive)
+		spec.Classes, positive, signs, err = l.Spec(spec.Label, s.Plan.Positive)
 		spec.SetPositive(positive)
 	}
 	return spec, signs, err

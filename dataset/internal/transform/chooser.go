@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/message"
 	"halfspace/schema"
@@ -17,7 +18,7 @@ import (
 // A chooser finds columns for the options. It identifies a column by its number in the schema.
 type chooser struct {
 	*fileColumns
-	opt     Choices
+	draft   plan.Draft
 	codings []Coding // of each column
 	where   *where.Condition
 	left    left
@@ -27,16 +28,16 @@ type chooser struct {
 
 // Label returns the number of the label column, or -1 if the options name no label.
 func (c *chooser) Label() (int, error) {
-	if c.opt.Label == "" {
+	if c.draft.Label == "" {
 		return -1, nil
 	}
-	i, err := c.lookUp(c.opt.Label)
+	i, err := c.lookUp(c.draft.Label)
 	if err != nil {
 		return 0, err
 	}
 	if _, ok := column.ClassKind(c.texts(i).Type); !ok {
 		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
-			"--label", c.opt.Label, c.cols[i].Desc)
+			"--label", c.draft.Label, c.cols[i].Desc)
 	}
 	return i, nil
 }
@@ -44,7 +45,7 @@ func (c *chooser) Label() (int, error) {
 // texts returns a column as it is read for a label or a category. The classes and categories of a model match texts.
 func (c *chooser) texts(i int) column.Column {
 	col := c.cols[i].Texts()
-	if c.opt.Spec != nil && col.KeepsTexts {
+	if c.draft.Spec != nil && col.KeepsTexts {
 		col.Type = arrow.BinaryTypes.String
 	}
 	return col
@@ -72,19 +73,19 @@ func (c *chooser) absent(named []namedCoding) error {
 			all = append(all, what)
 		}
 	}
-	add(message.Option("label"), c.opt.Label)
-	if c.opt.Spec == nil {
-		add(message.Option("features"), c.opt.Features...)
-		add(message.Option("exclude"), c.opt.Exclude...)
+	add(message.Option("label"), c.draft.Label)
+	if c.draft.Spec == nil {
+		add(message.Option("features"), c.draft.Features...)
+		add(message.Option("exclude"), c.draft.Exclude...)
 		for _, n := range named {
 			add(message.Sprintf("--categorical or --type"), n.pattern)
 		}
-		for _, text := range c.opt.Cross {
+		for _, text := range c.draft.Cross {
 			if x, err := parseCross(text); err == nil {
 				add(message.Option("cross"), x.names...)
 			}
 		}
-	} else if c.opt.Spec.Width() > 0 {
+	} else if c.draft.Spec.Width() > 0 {
 		for _, in := range c.modelColumns() {
 			if in.Kind != schema.CrossColumn {
 				add("", in.Name)
@@ -94,9 +95,9 @@ func (c *chooser) absent(named []namedCoding) error {
 			}
 		}
 	}
-	add(message.Option("sample-weight"), c.opt.SampleWeight)
-	add(message.Option("keep"), c.opt.Keep...)
-	if cond, err := where.Parse(c.opt.Where); err == nil {
+	add(message.Option("sample-weight"), c.draft.Weight)
+	add(message.Option("keep"), c.draft.Keep...)
+	if cond, err := where.Parse(c.draft.Where); err == nil {
 		add(message.Option("where"), cond.Columns()...)
 	}
 	if absent < 2 {
@@ -110,10 +111,10 @@ func (c *chooser) absent(named []namedCoding) error {
 
 // weight returns the number of the column of sample weights, or -1 if the options name none.
 func (c *chooser) weight(label int) (int, error) {
-	if c.opt.SampleWeight == "" {
+	if c.draft.Weight == "" {
 		return -1, nil
 	}
-	i, err := c.lookUp(c.opt.SampleWeight)
+	i, err := c.lookUp(c.draft.Weight)
 	switch {
 	case err != nil:
 		return 0, err
@@ -136,7 +137,7 @@ func isWeight(c column.Column) bool {
 // if there is one, otherwise the columns that the options name and don't exclude. The columns in others can't be
 // features: they are the numbers of the label and the weight, or -1.
 func (c *chooser) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
-	if c.opt.Spec != nil || c.opt.Plan != nil {
+	if c.draft.Spec != nil || c.draft.Inputs != nil {
 		return c.given(others)
 	}
 	wanted, err := c.wanted(others)
@@ -154,7 +155,7 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
 	all := slices.Concat(crossed...)
 	for i, col := range c.cols {
-		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !slices.Contains(all, i) && !excluded[i] && !c.usable(i) {
+		if len(c.draft.Features) == 0 && !slices.Contains(others, i) && !slices.Contains(all, i) && !excluded[i] && !c.usable(i) {
 			if col.Advice != "" {
 				c.odd = append(c.odd, col.Advice+", so it is left out: "+col.Remedy)
 			} else {
@@ -200,7 +201,7 @@ func (c *chooser) noneLeft() error {
 // excluded returns, for each column, whether Exclude names it.
 func (c *chooser) excluded() ([]bool, error) {
 	excluded := make([]bool, len(c.cols))
-	for _, pattern := range c.opt.Exclude {
+	for _, pattern := range c.draft.Exclude {
 		matches, err := c.matches(message.Option("exclude"), pattern)
 		if err != nil {
 			return nil, err
@@ -216,8 +217,8 @@ func (c *chooser) excluded() ([]bool, error) {
 // Picker.Unnamed, it returns this column.
 func (c *chooser) modelColumns() []schema.Column {
 	i := slices.IndexFunc(c.cols, func(col column.Column) bool { return col.NumberedFeatures > 0 })
-	if i < 0 || c.opt.Spec.Preprocessing != nil {
-		return c.opt.Spec.Columns()
+	if i < 0 || c.draft.Spec.Preprocessing != nil {
+		return c.draft.Spec.Columns()
 	}
 	input, _ := ToInput(c.cols[i], Coding{})
 	return []schema.Column{input}
@@ -225,14 +226,14 @@ func (c *chooser) modelColumns() []schema.Column {
 
 // given returns the columns of the model's Spec, or of the plan and the crosses.
 func (c *chooser) given(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
-	inputs = slices.Clone(c.opt.Plan)
-	if c.opt.Spec != nil {
-		if inputs = c.modelColumns(); c.opt.Spec.Cols() == 0 {
+	inputs = slices.Clone(c.draft.Inputs)
+	if c.draft.Spec != nil {
+		if inputs = c.modelColumns(); c.draft.Spec.Cols() == 0 {
 			return nil, nil, nil, errors.New("the model has no features")
 		}
 	}
 	first, further, err = c.placesOf(inputs)
-	if err != nil || c.opt.Spec != nil {
+	if err != nil || c.draft.Spec != nil {
 		return first, further, inputs, err
 	}
 	crossed, crosses, err := c.crosses(others)
@@ -259,7 +260,7 @@ func (c *chooser) placesOf(inputs []schema.Column) (first []int, further [][]int
 			return nil, nil, err
 		}
 		input, ok := ToInput(c.cols[i], codingOf(want))
-		if ok = ok && fits(input, want, c.opt.Spec != nil); want.Derive != "" {
+		if ok = ok && fits(input, want, c.draft.Spec != nil); want.Derive != "" {
 			ok = derivable(c.cols[i], want)
 		}
 		if !ok {
@@ -327,7 +328,7 @@ func nameInput(c schema.Column) string {
 
 // wanted returns the columns that Features names. If Features is empty, it returns all columns that can be features.
 func (c *chooser) wanted(others []int) ([]int, error) {
-	patterns := c.opt.Features
+	patterns := c.draft.Features
 	if len(patterns) == 0 {
 		return c.allUsable(others), nil
 	}
@@ -405,16 +406,16 @@ func (c *chooser) allUsable(others []int) []int {
 func (c *chooser) Kept() ([]int, error) {
 	var found []int
 	have := make([]bool, len(c.cols))
-	if c.opt.ExcludesFromKeep {
+	if c.draft.ExcludesFromKeep {
 		var err error
 		if have, err = c.excluded(); err != nil {
 			return nil, err
 		}
-		if len(c.opt.Keep) == 0 {
+		if len(c.draft.Keep) == 0 {
 			return c.all(have)
 		}
 	}
-	for _, pattern := range c.opt.Keep {
+	for _, pattern := range c.draft.Keep {
 		matches, err := c.matches(message.Option("keep"), pattern)
 		if err != nil {
 			return nil, err
@@ -422,7 +423,7 @@ func (c *chooser) Kept() ([]int, error) {
 		for _, i := range matches {
 			switch {
 			case have[i]:
-			case keepable(c.cols[i].Type) || c.opt.TakesSparseLists && column.SparseLists(c.cols[i].Type):
+			case keepable(c.cols[i].Type) || c.draft.KeepsSparseLists && column.SparseLists(c.cols[i].Type):
 				found = append(found, i)
 			case c.isPattern(pattern):
 				c.passed = append(c.passed, fmt.Sprintf("%q (%s)", c.cols[i].Name, c.cols[i].Desc))

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/internal/message"
 	"halfspace/internal/stats"
 	"halfspace/schema"
@@ -27,7 +28,6 @@ type Part struct {
 // A Load describes an input whose rows are read into memory.
 type Load struct {
 	Name      string // name of the input, for messages
-	Choices   Choices
 	Selection *Selection
 	Pool      column.Pool
 	Alloc     memory.Allocator
@@ -40,7 +40,7 @@ type Load struct {
 // Collect reads the parts of an input into a data set in memory. All workers read a single part together. If there
 // are several parts, each part is read by one worker.
 func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
-	all := NewBuilder(in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
+	all := NewBuilder(in.Selection, NewLabels(in.Selection.Plan.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
 	all.Budget = column.NewBudget(in.Memory)
 	if err := all.checkRoom(); err != nil {
 		return nil, column.ErrorIn(in.Name, "%w", err)
@@ -48,7 +48,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	all.MakeRoom(in.Stored)
 	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
 	build := func(i int, p column.Pool, progress func(rows, total int64)) error {
-		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last,
+		builders[i] = all.Part(NewLabels(in.Selection.Plan.Spec), p, parts[i].First, parts[i].Last,
 			func(full *block.Block, _ []arrow.Array) error {
 				built[i] = append(built[i], full)
 				return nil
@@ -84,7 +84,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 // number among all parts for each class of part i.
 func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
 	if all.Input > 0 && all.unchosen.Load() == all.Input {
-		return nil, column.ErrorIn(in.Name, "%w", noneChosen(in.Choices.Where))
+		return nil, column.ErrorIn(in.Name, "%w", noneChosen(in.Selection.Plan.Where))
 	}
 	if err := CheckRows(in.Name, all.Rows, all.Input); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, 
 	if err := all.CheckWeights(in.Name); err != nil {
 		return nil, err
 	}
-	spec, signs, err := in.Choices.NewSpec(in.Selection, all.Labels)
+	spec, signs, err := in.Selection.NewSpec(all.Labels)
 	if err != nil {
 		return nil, column.ErrorIn(in.Name, "%w", err)
 	}
@@ -152,16 +152,6 @@ func buildParts(ctx context.Context, p column.Pool, parts []Part, build func(i i
 	return g.Wait()
 }
 
-// A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
-type Storage string
-
-// The values of Storage; "" means Auto.
-const (
-	Dense  Storage = "dense"  // every value
-	Sparse Storage = "sparse" // the values that aren't 0, each with its column
-	Auto   Storage = "auto"   // Sparse if that takes at most 1/8 of the memory; see SetStorage
-)
-
 // autoShare is the factor by which dense rows must be larger than sparse rows for Auto to choose sparse rows. Kernels
 // are several times faster for a dense value than for a sparse value: with the factor 4, trainings took 1.1 to 2.7
 // times the processor time.
@@ -170,37 +160,21 @@ const autoShare = 8
 // wideModel is the number of features from which Auto makes rows sparse if the number of values is unknown.
 const wideModel = 1 << 10
 
-// Widest returns the largest number of features of a row.
-func (s Storage) Widest() int {
-	if s == Dense {
-		return schema.MaxFeatures
-	}
-	return schema.MaxNamed
-}
-
-// Numbered returns the largest number of features of a row of an svmlight file.
-func (s Storage) Numbered() int {
-	if s.Widest() > schema.MaxFeatures {
-		return schema.MaxNumbered
-	}
-	return schema.MaxFeatures
-}
-
 // SetStorage sets the form in which the blocks of a selection store rows. elements is the approximate number of
 // elements of rows rows, the bias included; 0 means that it is unknown. Auto chooses sparse rows if there are more
 // features than a dense row may have, if sparse rows take at most 1/8 of the memory of dense rows, or, if elements is
 // 0, from 1,024 features on.
-func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
+func SetStorage(s *Selection, storage plan.Storage, elements, rows int64) error {
 	width := s.Width()
 	cols := width
-	if s.Bias {
+	if s.Plan.Bias {
 		cols++
 	}
 	switch storage {
-	case Dense:
-	case Sparse:
+	case plan.Dense:
+	case plan.Sparse:
 		s.Sparse = true
-	case "", Auto:
+	case "", plan.Auto:
 		s.Sparse = width > schema.MaxFeatures || elements == 0 && width >= wideModel ||
 			elements > 0 && autoShare*block.SparseBytes(rows, elements, false) <= block.Bytes(rows, cols, false)
 	default:
@@ -227,7 +201,7 @@ func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
 func (s *Selection) Parted() bool {
-	return !s.Drops() && !s.opt.HashTexts && !slices.ContainsFunc(s.Inputs,
+	return !s.Drops() && !s.Plan.HashTexts && !slices.ContainsFunc(s.Plan.Inputs,
 		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
@@ -235,13 +209,13 @@ func (s *Selection) Parted() bool {
 // releases the batches.
 func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
-	st.part = &Learned{chunks: make([][]stats.Sums, len(s.Inputs))}
+	st.part = &Learned{chunks: make([][]stats.Sums, len(s.Plan.Inputs))}
 	err := Each(ctx, batches, -1, nil, func(bt *column.Batch, _ int64) error { return st.Add(ctx, bt) })
 	if err != nil {
 		return nil, err
 	}
 	st.part.rows = st.rows
-	for k := range s.Inputs {
+	for k := range s.Plan.Inputs {
 		if st.rows%block.ChunkRows > 0 {
 			st.endChunk(k)
 		}
@@ -264,7 +238,7 @@ func (st *Statistics) endChunk(k int) {
 // too long.
 func (st *Statistics) Merge(l *Learned) bool {
 	for k, chunks := range l.chunks {
-		c, texts := &st.sel.Inputs[k], &st.texts[k]
+		c, texts := &st.sel.Plan.Inputs[k], &st.texts[k]
 		if width := c.Width(); len(chunks) > 0 && len(st.moments[k]) == 0 {
 			st.moments[k] = make([]stats.Moments, width)
 		}

@@ -15,7 +15,7 @@ import (
 // crosses returns the columns of each cross, and how the crosses become features. The columns in others can't be
 // crossed: they are the numbers of the label and the weight, or -1.
 func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err error) {
-	for _, text := range c.opt.Cross {
+	for _, text := range c.draft.Cross {
 		x, err := parseCross(text)
 		if err != nil {
 			return nil, nil, c.errorf("cross is %q: %w", text, err)
@@ -65,7 +65,7 @@ func (c *chooser) modelCross(want schema.Column) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := toPart(c.cols[i]); c.opt.Spec == nil || !ok { // otherwise categories match by their texts
+		if _, ok := toPart(c.cols[i]); c.draft.Spec == nil || !ok { // otherwise categories match by their texts
 			if err := c.checkPart(c.cols[i], part); err != nil {
 				return nil, err
 			}

@@ -21,7 +21,7 @@ func derives(inputs []schema.Column) bool {
 
 // array returns the array from which input k makes its features: the column's, or the numbers that derive from it.
 func (s *Selection) array(bt *column.Batch, k int) arrow.Array {
-	if s.Inputs[k].Derive != "" {
+	if s.Plan.Inputs[k].Derive != "" {
 		return bt.Derived[k]
 	}
 	return bt.Columns[s.Features[k]]
@@ -32,9 +32,9 @@ func (s *Selection) derive(ctx context.Context, p column.Pool, bt *column.Batch)
 	if bt.Derived != nil || !s.derives {
 		return nil
 	}
-	bt.Derived = make([]arrow.Array, len(s.Inputs))
-	err := p.Each(ctx, len(s.Inputs), func(k int) error {
-		c := &s.Inputs[k]
+	bt.Derived = make([]arrow.Array, len(s.Plan.Inputs))
+	err := p.Each(ctx, len(s.Plan.Inputs), func(k int) error {
+		c := &s.Plan.Inputs[k]
 		if c.Derive == "" || c.Derive == schema.Missing {
 			return nil
 		}
@@ -50,11 +50,11 @@ func (s *Selection) derive(ctx context.Context, p column.Pool, bt *column.Batch)
 	if err != nil {
 		return err
 	}
-	for k := range s.Inputs {
-		if s.Inputs[k].Derive == schema.Missing {
+	for k := range s.Plan.Inputs {
+		if s.Plan.Inputs[k].Derive == schema.Missing {
 			of := bt.Columns[s.Features[k]]
 			for j, i := range s.Features { // a text that is no number is missing too
-				if i == s.Features[k] && s.Inputs[j].Derive != "" && s.Inputs[j].Derive != schema.Missing {
+				if i == s.Features[k] && s.Plan.Inputs[j].Derive != "" && s.Plan.Inputs[j].Derive != schema.Missing {
 					of = bt.Derived[j]
 					break
 				}

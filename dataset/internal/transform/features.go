@@ -52,11 +52,11 @@ func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader
 	first := 0
 	for k := range sel.Features {
 		r := &readers[k]
-		r.first, r.width = first, sel.Inputs[k].Width()
+		r.first, r.width = first, sel.Plan.Inputs[k].Width()
 		first += r.width
 		if r.fill, r.advice = sel.fill(k), fillIn; sel.Fixed {
 			r.advice = fillInModel
-		} else if sel.Inputs[k].Kind == schema.CrossColumn {
+		} else if sel.Plan.Inputs[k].Kind == schema.CrossColumn {
 			r.advice = fillInCross
 		}
 		if r.categories = texts[k]; r.categories != nil {
@@ -65,21 +65,21 @@ func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader
 		}
 		values := sel.array(bt, k)
 		var err error
-		if sel.Inputs[k].Kind == schema.ListColumn {
+		if sel.Plan.Inputs[k].Kind == schema.ListColumn {
 			if r.sparse = column.NewLists(values); r.sparse != nil {
 				values = r.sparse.Values
 			} else if r.list, err = asList(values); err == nil {
 				values = r.list.ListValues()
 			}
 		}
-		if r.center, r.scale = sel.Inputs[k].Center, sel.Inputs[k].Scale; err == nil && r.center != nil {
+		if r.center, r.scale = sel.Plan.Inputs[k].Center, sel.Plan.Inputs[k].Scale; err == nil && r.center != nil {
 			r.wide, err = column.NewView64(values)
 		}
 		if err == nil {
 			r.view, err = column.NewView32(values)
 		}
 		if err != nil {
-			return nil, column.ErrorIn(bt.File, "column %q: %w", sel.Inputs[k].Name, err)
+			return nil, column.ErrorIn(bt.File, "column %q: %w", sel.Plan.Inputs[k].Name, err)
 		}
 	}
 	return readers, nil
@@ -96,17 +96,17 @@ func asList(a arrow.Array) (array.ListLike, error) {
 // error. For categories, it returns the number for the first feature only: the other features are 0. For sparse lists
 // it may return one number, which applies to all features.
 func (s *Selection) fill(k int) []float64 {
-	c := &s.Inputs[k]
+	c := &s.Plan.Inputs[k]
 	width := c.Width()
 	if c.Categorical() || s.sparseLists(k) {
 		width = 1 // a category has no mean: a missing category is no category
 	}
 	switch {
-	case s.Nulls == schema.NullsMean && c.Means != nil:
+	case s.Plan.Nulls == schema.NullsMean && c.Means != nil:
 		return c.Means
-	case s.Nulls == schema.NullsZero || s.Nulls == schema.NullsMean:
+	case s.Plan.Nulls == schema.NullsZero || s.Plan.Nulls == schema.NullsMean:
 		return make([]float64, width)
-	case s.Nulls == schema.NullsDrop:
+	case s.Plan.Nulls == schema.NullsDrop:
 		nan := make([]float64, width) // in rows that aren't dropped; see Drops
 		for i := range nan {
 			nan[i] = math.NaN()

@@ -27,20 +27,20 @@ func (s *Selection) Unlearned() bool {
 
 // Wholly returns true if the features depend on all rows.
 func (s *Selection) Wholly() bool {
-	return s.counted() || slices.ContainsFunc(s.Inputs, s.collects)
+	return s.counted() || slices.ContainsFunc(s.Plan.Inputs, s.collects)
 }
 
 // collects returns true if the categories or the texts of a column are collected from the rows.
 func (s *Selection) collects(c schema.Column) bool {
-	return c.Learned() || s.opt.HashTexts && c.Hashed()
+	return c.Learned() || s.Plan.HashTexts && c.Hashed()
 }
 
 // counted returns true if the features depend on the moments of the columns.
-func (s *Selection) counted() bool { return s.Nulls == schema.NullsMean || s.opt.Standardize }
+func (s *Selection) counted() bool { return s.Plan.Nulls == schema.NullsMean || s.Plan.Standardize }
 
 // unmeasured returns true if the length of the lists of some column is unknown.
 func (s *Selection) unmeasured() bool {
-	return slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
+	return slices.ContainsFunc(s.Plan.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
 }
 
 // Learn reads the batches of the input, which has total rows, and computes everything that the features depend on. It
@@ -77,10 +77,10 @@ type Statistics struct {
 
 // NewStatistics returns the statistics of no rows. Finish stores the result in s.
 func NewStatistics(s *Selection, p column.Pool) *Statistics {
-	st := &Statistics{sel: s, pool: p, moments: make([][]stats.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
-	for k := range s.Inputs {
-		st.texts[k] = newCollector(&s.Inputs[k], s.mostCategories())
-		if s.opt.HashTexts && s.Inputs[k].Hashed() {
+	st := &Statistics{sel: s, pool: p, moments: make([][]stats.Moments, len(s.Plan.Inputs)), texts: make([]collector, len(s.Plan.Inputs))}
+	for k := range s.Plan.Inputs {
+		st.texts[k] = newCollector(&s.Plan.Inputs[k], s.mostCategories())
+		if s.Plan.HashTexts && s.Plan.Inputs[k].Hashed() {
 			st.texts[k].dictionary = newDictionary(s)
 		}
 	}
@@ -116,7 +116,7 @@ func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) e
 		return Unfit(column.ErrorIn(bt.File, "%w", err))
 	}
 	if st.sel.Wholly() {
-		err = st.pool.Each(ctx, len(st.sel.Inputs), func(k int) error {
+		err = st.pool.Each(ctx, len(st.sel.Plan.Inputs), func(k int) error {
 			return column.Recovered(func() error { return st.column(k, bt, kept) })
 		})
 	}
@@ -131,7 +131,7 @@ func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) e
 func (st *Statistics) checkTexts(file string) error {
 	all, longest := int64(0), 0
 	for k, c := range st.texts {
-		all += c.bytes + int64(len(c.texts)*len(st.sel.Inputs[k].Name))
+		all += c.bytes + int64(len(c.texts)*len(st.sel.Plan.Inputs[k].Name))
 		if c.bytes > st.texts[longest].bytes {
 			longest = k
 		}
@@ -140,11 +140,11 @@ func (st *Statistics) checkTexts(file string) error {
 		return nil
 	}
 	return Unfit(column.ErrorIn(file, "column %q: the categories of all columns have over %s, those of this one the most: %s",
-		st.sel.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories()))
+		st.sel.Plan.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories()))
 }
 
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
-	c, a := &st.sel.Inputs[k], st.sel.array(bt, k)
+	c, a := &st.sel.Plan.Inputs[k], st.sel.array(bt, k)
 	switch {
 	case st.sel.collects(*c):
 		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
@@ -159,7 +159,7 @@ func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 // count adds rows of column k to its moments. It sums each column in the order of the kept rows, chunk by chunk, so that
 // the result depends only on these rows.
 func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
-	c := &st.sel.Inputs[k]
+	c := &st.sel.Plan.Inputs[k]
 	if len(st.moments[k]) != c.Width() {
 		st.moments[k] = make([]stats.Moments, c.Width())
 		st.countEmpty(st.moments[k])
@@ -258,7 +258,7 @@ func (st *Statistics) countNumbers(m *stats.Moments, v column.View[float64], lo,
 // countMissing adds the number 0 for a missing value if nulls are replaced by zero; otherwise it adds nothing. A
 // missing value that is replaced by the mean doesn't change the mean.
 func (st *Statistics) countMissing(m *stats.Moments) {
-	if st.sel.Nulls == schema.NullsZero {
+	if st.sel.Plan.Nulls == schema.NullsZero {
 		m.Add(0)
 	}
 }
@@ -332,8 +332,8 @@ func (st *Statistics) Finish(name string) error {
 	if st.rows == 0 {
 		return nil // the caller reports it
 	}
-	for k := range st.sel.Inputs {
-		c := &st.sel.Inputs[k]
+	for k := range st.sel.Plan.Inputs {
+		c := &st.sel.Plan.Inputs[k]
 		switch {
 		case c.Learned():
 			c.Categories, c.Buckets = st.texts[k].sorted()
@@ -369,17 +369,17 @@ func (st *Statistics) Finish(name string) error {
 func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 	mean := 0.0
 	switch {
-	case st.sel.Nulls != schema.NullsMean || !m.IsEmpty():
+	case st.sel.Plan.Nulls != schema.NullsMean || !m.IsEmpty():
 		if mean, what = m.Mean(); what != "" {
 			return what
 		}
 	case !st.OfShare:
 		return "every value is missing, so that there is no mean"
 	}
-	if st.sel.Nulls == schema.NullsMean {
+	if st.sel.Plan.Nulls == schema.NullsMean {
 		c.Means = append(c.Means, mean)
 	}
-	if st.sel.opt.Standardize {
+	if st.sel.Plan.Standardize {
 		scale, what := m.Scale(st.rows) // missing values equal the mean, so they add no squares
 		if what != "" {
 			return what
@@ -392,7 +392,7 @@ func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 // measureLists sets the length of a column's lists from the first list with elements in the kept rows.
 func (s *Selection) measureLists(bt *column.Batch, kept Cut) error {
 	for k, i := range s.Features {
-		c := &s.Inputs[k]
+		c := &s.Plan.Inputs[k]
 		if c.Kind != schema.ListColumn || c.Elements > 0 || s.sparseLists(k) {
 			continue
 		}

@@ -111,7 +111,7 @@ func prepare(a arrow.Array) {
 // complete returns the arrays of a batch in which kept rows have no missing value.
 func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
 	if s.dropsNulls() {
-		for k := range s.Inputs {
+		for k := range s.Plan.Inputs {
 			columns = append(columns, s.array(bt, k))
 		}
 		for _, i := range slices.Concat(s.Further...) {
@@ -121,7 +121,7 @@ func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
 			columns = append(columns, bt.Columns[s.Weight])
 		}
 	}
-	if s.Label >= 0 && (s.dropsNulls() || s.opt.Unlabelled) {
+	if s.Label >= 0 && (s.dropsNulls() || s.Plan.DropUnlabelled) {
 		columns = append(columns, bt.Label(s.Label))
 	}
 	return columns

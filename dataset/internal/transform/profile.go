@@ -38,8 +38,8 @@ type Profile struct {
 func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categorical string,
 	features []string) *Profile {
 	all, named, _ := parseCodings(categorical) // checked before
-	f := &Profile{sel: sel, pool: p, types: types, columns: make([]columnProfile, len(sel.Inputs))}
-	for k, in := range sel.Inputs {
+	f := &Profile{sel: sel, pool: p, types: types, columns: make([]columnProfile, len(sel.Plan.Inputs))}
+	for k, in := range sel.Plan.Inputs {
 		in.Means, in.Center, in.Scale = nil, nil, nil
 		t := sel.Columns[sel.Features[k]].Type
 		_, dated := column.PerDay(t)
@@ -123,7 +123,7 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error
 		}
 	}
 	return f.pool.Each(ctx, len(f.columns), func(k int) error {
-		if kind := f.sel.Inputs[k].Kind; kind == schema.CrossColumn || kind == schema.NumberedColumn {
+		if kind := f.sel.Plan.Inputs[k].Kind; kind == schema.CrossColumn || kind == schema.NumberedColumn {
 			return nil
 		}
 		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], at, f.labels != nil) })
@@ -303,7 +303,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 
 // Plan returns how the columns become features. nulls is the treatment of missing values that the options ask for; "" lets the
 // profile decide.
-func (f *Profile) Plan(nulls schema.Nulls) (*plan.Plan, error) {
+func (f *Profile) Plan(nulls schema.Nulls) (*plan.Decisions, error) {
 	if f.rows > 0 && f.noLabel == f.rows {
 		return nil, column.Mark(message.Errorf("column %q has no value: choose another column with --label",
 			f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
@@ -313,7 +313,7 @@ func (f *Profile) Plan(nulls schema.Nulls) (*plan.Plan, error) {
 		if !f.severalFiles {
 			f.columns[k].WithoutFiles()
 		}
-		if f.sel.Inputs[k].Kind != schema.CrossColumn {
+		if f.sel.Plan.Inputs[k].Kind != schema.CrossColumn {
 			columns = append(columns, &f.columns[k].Column)
 		}
 	}

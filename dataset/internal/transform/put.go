@@ -154,7 +154,7 @@ func (b *Builder) putPanel(bt *column.Batch, readers []reader, rows Cut, at int)
 		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
 		bad.note(len(readers), column.None, row, what)
 	}
-	if b.sel.Bias {
+	if b.sel.Plan.Bias {
 		s.columns[b.Cols-1] = b.ones[:n]
 	}
 	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
@@ -221,7 +221,7 @@ func (b *Builder) putPairs(bt *column.Batch, rows Cut, at int) (bad *rowError) {
 				bad = b.inexact(bt, r, int(k), value[i], bad)
 			}
 		}
-		if b.sel.Bias {
+		if b.sel.Plan.Bias {
 			row[b.Cols-1] = 1
 		}
 	}
@@ -248,7 +248,7 @@ func (b *Builder) inexact(bt *column.Batch, row, k int, value float64, bad *rowE
 
 // inputOf returns the number of the column of feature k in a batch with pairs. All numbered features belong to one
 // column.
-func (s *Selection) inputOf(k int) int { return min(k, len(s.Inputs)-1) }
+func (s *Selection) inputOf(k int) int { return min(k, len(s.Plan.Inputs)-1) }
 
 // unusable returns the error text for a number that float32 can't hold.
 func (b *Builder) unusable(v float64) string {
@@ -325,9 +325,9 @@ func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError 
 	case k < 0:
 		missing = column.IsMissing(bt.Label(col), row)
 	case bt.Pairs != nil:
-		name = b.sel.Inputs[b.sel.inputOf(k)].FeatureName(k)
+		name = b.sel.Plan.Inputs[b.sel.inputOf(k)].FeatureName(k)
 	case len(b.sel.further(k)) > 0:
-		name, missing = b.sel.Inputs[k].Name, b.sel.cells(bt, k).missing(row, row+1) != nil
+		name, missing = b.sel.Plan.Inputs[k].Name, b.sel.cells(bt, k).missing(row, row+1) != nil
 	case k < len(b.sel.Features):
 		missing = column.IsMissing(b.sel.array(bt, k), row)
 	default:

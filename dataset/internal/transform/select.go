@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -18,15 +19,12 @@ import (
 // A Selection is the columns that are read, each once, and their purposes.
 type Selection struct {
 	*column.Chosen
-	Inputs  []schema.Column // for each feature column in order, how it becomes features
-	Further [][]int         // for each input that is a cross, its columns except the first; nil for other inputs
-	Bias    bool
-	Sparse  bool // blocks are sparse
+	Plan    plan.Plan // its Inputs are for the feature columns, in order
+	Further [][]int   // for each input that is a cross, its columns except the first; nil for other inputs
+	Sparse  bool      // blocks are sparse
 	// Elements is the approximate number of elements of all rows of sparse blocks, the bias included; 0: unknown.
 	Elements int64
 	Counted  bool // Elements is exact
-	Nulls    schema.Nulls
-	opt      Choices // Standardize is false if a model determines the features, or they are too many
 	left     left
 	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
 
@@ -35,7 +33,6 @@ type Selection struct {
 	wide    bool             // there are too many features to standardize them, although the options asked for it
 	where   *where.Condition // chooses rows; nil: all
 	tested  []int            // numbers in Columns of the columns of where
-	limit   int64            // number of input rows after which none is kept; 0: no limit
 	Gaps    bool             // some number is missing in the rows from which features were learned
 	derives bool             // some input derives its number from the value of its column
 	strange []atomic.Int64   // for each input, the number of texts from which no number derives; nil unless derives
@@ -44,8 +41,8 @@ type Selection struct {
 
 func (s *Selection) Width() int {
 	n := 0
-	for i := range s.Inputs {
-		n += s.Inputs[i].Width()
+	for i := range s.Plan.Inputs {
+		n += s.Plan.Inputs[i].Width()
 	}
 	return n
 }
@@ -54,11 +51,11 @@ func (s *Selection) Width() int {
 // their mean number of elements.
 func (s *Selection) MostElements() int64 {
 	n, some := int64(0), false
-	for i := range s.Inputs {
-		switch c := &s.Inputs[i]; {
+	for i := range s.Plan.Inputs {
+		switch c := &s.Plan.Inputs[i]; {
 		case c.Categorical():
 			n++
-		case s.sparseLists(i) && !s.opt.Standardize && c.Center == nil:
+		case s.sparseLists(i) && !s.Plan.Standardize && c.Center == nil:
 			some = true
 		default:
 			n += int64(c.Width())
@@ -67,7 +64,7 @@ func (s *Selection) MostElements() int64 {
 	if some {
 		n += s.lists.mean()
 	}
-	if s.Bias {
+	if s.Plan.Bias {
 		n++
 	}
 	return n
@@ -75,8 +72,8 @@ func (s *Selection) MostElements() int64 {
 
 // mostCategories returns the maximum number of categories of a column.
 func (s *Selection) mostCategories() int {
-	if s.opt.MostFeatures > schema.MaxFeatures {
-		return s.opt.MostFeatures
+	if s.Plan.Storage.Widest() > schema.MaxFeatures {
+		return s.Plan.Storage.Widest()
 	}
 	return schema.MaxCategories
 }
@@ -84,17 +81,17 @@ func (s *Selection) mostCategories() int {
 // checkWidth returns an error if the features known so far are more than a row may have, or if their names have more
 // bytes than a model may have.
 func (s *Selection) checkWidth() error {
-	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.opt.MostFeatures))
-	for i := range s.Inputs {
+	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.Plan.Storage.Widest()))
+	for i := range s.Plan.Inputs {
 		switch {
-		case s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
+		case s.Plan.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
 			most = schema.MaxFeatures // every element of a list is stored
-		case isNumbered(s.Inputs[i]):
+		case isNumbered(s.Plan.Inputs[i]):
 			most = schema.MaxNumbered
 		}
-		n := s.Inputs[i].Width()
-		all, bytes = all+int64(n), bytes+s.Inputs[i].NameBytes()
-		if n > s.Inputs[widest].Width() {
+		n := s.Plan.Inputs[i].Width()
+		all, bytes = all+int64(n), bytes+s.Plan.Inputs[i].NameBytes()
+		if n > s.Plan.Inputs[widest].Width() {
 			widest = i
 		}
 	}
@@ -104,33 +101,33 @@ func (s *Selection) checkWidth() error {
 	case all <= most:
 		return message.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or "+
 			"leave some out with --exclude",
-			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, column.BytesText(schema.MaxNames))
+			all, s.Plan.Inputs[widest].Width(), s.Plan.Inputs[widest].Name, column.BytesText(schema.MaxNames))
 	}
 	advice := message.Sprintf("leave columns out with --exclude")
-	if s.Inputs[widest].Kind == schema.NumberedColumn {
+	if s.Plan.Inputs[widest].Kind == schema.NumberedColumn {
 		advice = "leave the larger indices out"
 	}
 	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: %s", all,
-		s.Inputs[widest].Width(), s.Inputs[widest].Name, most, advice)
+		s.Plan.Inputs[widest].Width(), s.Plan.Inputs[widest].Name, most, advice)
 }
 
 // Spec returns the spec of blocks without labels.
 func (s *Selection) Spec() (*schema.Spec, error) {
-	spec := &schema.Spec{Bias: s.Bias, Preprocessing: s.preprocessing(), Weighted: s.Weight >= 0}
+	spec := &schema.Spec{Bias: s.Plan.Bias, Preprocessing: s.preprocessing(), Weighted: s.Weight >= 0}
 	if s.Width() > schema.MaxNamed {
 		return spec, nil
 	}
-	if len(s.Inputs) == 1 { // its names differ
-		spec.Features = s.Inputs[0].Names()
+	if len(s.Plan.Inputs) == 1 { // its names differ
+		spec.Features = s.Plan.Inputs[0].Names()
 		return spec, nil
 	}
 	of := map[string]string{}
-	for i := range s.Inputs {
-		for _, name := range s.Inputs[i].Names() {
+	for i := range s.Plan.Inputs {
+		for _, name := range s.Plan.Inputs[i].Names() {
 			if other, ok := of[name]; ok {
-				return nil, fmt.Errorf("columns %q and %q both have a feature %q: rename one", other, s.Inputs[i].Name, name)
+				return nil, fmt.Errorf("columns %q and %q both have a feature %q: rename one", other, s.Plan.Inputs[i].Name, name)
 			}
-			of[name] = s.Inputs[i].Name
+			of[name] = s.Plan.Inputs[i].Name
 			spec.Features = append(spec.Features, name)
 		}
 	}
@@ -140,10 +137,10 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 // preprocessing returns the preprocessing with which a model makes the features again, or nil if the features are the
 // columns' numbers and the Spec lists their names.
 func (s *Selection) preprocessing() *schema.Preprocessing {
-	if s.plain() && !(slices.ContainsFunc(s.Inputs, isNumbered) && s.Width() > schema.MaxNamed) {
+	if s.plain() && !(slices.ContainsFunc(s.Plan.Inputs, isNumbered) && s.Width() > schema.MaxNamed) {
 		return nil
 	}
-	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.opt.Words, Columns: s.Inputs}
+	return &schema.Preprocessing{Nulls: s.Plan.Nulls, NullValues: s.Plan.NullWords, Columns: s.Plan.Inputs}
 }
 
 // plain returns true if the features are the columns' numbers.
@@ -151,7 +148,7 @@ func (s *Selection) plain() bool {
 	other := func(c schema.Column) bool {
 		return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" || c.Derive != ""
 	}
-	return s.Nulls == schema.NullsError && !s.opt.Standardize && s.opt.Words == nil && !slices.ContainsFunc(s.Inputs, other)
+	return s.Plan.Nulls == schema.NullsError && !s.Plan.Standardize && s.Plan.NullWords == nil && !slices.ContainsFunc(s.Plan.Inputs, other)
 }
 
 func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
@@ -159,21 +156,21 @@ func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 // Drops returns true if rows are dropped: with a missing value, without a label, or by the options where, sample and limit. If a
 // model is given and there is no label, no row is dropped, because each row gets a prediction.
 func (s *Selection) Drops() bool {
-	return s.dropsNulls() || s.opt.Unlabelled && s.Label >= 0 || s.where != nil || s.opt.Sample > 0 || s.limit > 0
+	return s.dropsNulls() || s.Plan.DropUnlabelled && s.Label >= 0 || s.where != nil || s.Plan.Sample > 0 || s.Plan.End > 0
 }
 
 // dropsNulls returns true if rows with a missing value are dropped.
 func (s *Selection) dropsNulls() bool {
-	return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0)
+	return s.Plan.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0)
 }
 
-// Choose returns the selection of columns of the first file that opt asks for.
-func Choose(in *fileColumns, opt Choices) (*Selection, error) {
-	text, named, err := parseCodings(opt.Categorical)
+// Choose returns the selection of columns of the first file that a draft asks for.
+func Choose(in *fileColumns, d plan.Draft) (*Selection, error) {
+	text, named, err := parseCodings(d.Categorical)
 	if err != nil {
-		return nil, message.Errorf("--categorical is %q: %w", opt.Categorical, err)
+		return nil, message.Errorf("--categorical is %q: %w", d.Categorical, err)
 	}
-	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]Coding{text}, len(in.cols))}
+	c := &chooser{fileColumns: in, draft: d, codings: slices.Repeat([]Coding{text}, len(in.cols))}
 	if err := c.absent(named); err != nil {
 		return nil, err
 	}
@@ -210,16 +207,17 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 		}
 	}
 	for k, i := range sel.Features {
-		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == "" && i != sel.Label && !kept[i] {
-			c.Float = opt.Float
+		number := inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == ""
+		if d.MakesBlocks && number && i != sel.Label && !kept[i] {
+			sel.Columns[i].Float = arrow.PrimitiveTypes.Float32
 		}
 	}
 	// If a model derives numbers, the note about texts that are no numbers counts the rows that the option where leaves out too.
 	if sel.where != nil && !(sel.Fixed && sel.derives) {
 		sel.NoRowMatches = sel.noRowMatches
 	}
-	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil ||
-		slices.ContainsFunc(sel.Inputs, isNumbered))
+	sel.Plain = d.MakesBlocks && sel.plain() && (d.Spec == nil || d.Spec.Preprocessing == nil ||
+		slices.ContainsFunc(sel.Plan.Inputs, isNumbered))
 	return sel, nil
 }
 
@@ -244,7 +242,7 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 		return p, nil, err
 	}
 	p.features, p.further, inputs, err = c.features(p.label, p.weight)
-	if err == nil && c.opt.Spec == nil {
+	if err == nil && c.draft.Spec == nil {
 		err = c.checkNamed(named, p.features)
 	}
 	if err != nil {
@@ -282,7 +280,7 @@ func (s *Selection) place(in *chooser, p places) {
 	}
 	useTexts := func(i int) int { return useAs(i, in.texts(i)) }
 	for k, i := range p.features {
-		if s.Inputs[k].Categorical() {
+		if s.Plan.Inputs[k].Categorical() {
 			s.Features = append(s.Features, useTexts(i))
 		} else {
 			s.Features = append(s.Features, use(i))
@@ -315,7 +313,7 @@ func (s *Selection) place(in *chooser, p places) {
 // numbers. Integers with leading zeros, and integers of more than 64 bits, stay texts.
 func (c *chooser) kept(i int) column.Column {
 	col := c.cols[i]
-	if c.opt.KeepTexts || col.LosesDigits {
+	if c.draft.KeepsTexts || col.LosesDigits {
 		return col.Texts()
 	}
 	col.WidensToNumbers = col.TextType != nil && col.Type.ID() == arrow.INT64
@@ -324,29 +322,29 @@ func (c *chooser) kept(i int) column.Column {
 
 // newSelection returns a selection without columns, whose features are made as inputs describe.
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
-	opt := c.opt
-	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		opt: opt, left: c.left, passed: c.passed, where: c.where, derives: derives(inputs)}
-	if sel.derives {
+	p := c.draft.Plan
+	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Plan: p, left: c.left, passed: c.passed,
+		where: c.where, derives: derives(inputs)}
+	if sel.Plan.Inputs = inputs; sel.derives {
 		sel.strange = make([]atomic.Int64, len(inputs))
 	}
-	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
-		sel.opt.Standardize, sel.wide = false, opt.Standardize
+	if tooWide(&c.draft, sel.Width()) {
+		sel.Plan.Standardize, sel.wide = false, p.Standardize
 	}
-	if opt.Spec != nil {
-		sel.Bias, sel.Nulls, sel.opt.Standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
-		if opt.Spec.Preprocessing != nil {
-			sel.Nulls = opt.Spec.Preprocessing.Nulls
+	if p.Spec != nil {
+		sel.Plan.Bias, sel.Plan.Nulls, sel.Plan.Standardize, sel.Fixed = p.Spec.Bias, schema.NullsError, false, true
+		if p.Spec.Preprocessing != nil {
+			sel.Plan.Nulls = p.Spec.Preprocessing.Nulls
 		}
-		if sel.Nulls == schema.NullsError && opt.Nulls == schema.NullsDrop && !slices.ContainsFunc(inputs, isNumbered) {
-			sel.Nulls = schema.NullsDrop
+		if sel.Plan.Nulls == schema.NullsError && p.Nulls == schema.NullsDrop && !slices.ContainsFunc(inputs, isNumbered) {
+			sel.Plan.Nulls = schema.NullsDrop
 		}
 	}
-	if sel.Nulls == "" {
-		sel.Nulls = schema.NullsError
+	if sel.Plan.Nulls == "" {
+		sel.Plan.Nulls = schema.NullsError
 	}
-	if !slices.Contains(schema.AllNulls, sel.Nulls) {
-		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.Nulls, schema.AllNulls)
+	if !slices.Contains(schema.AllNulls, sel.Plan.Nulls) {
+		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.Plan.Nulls, schema.AllNulls)
 	}
 	return sel, nil
 }
@@ -363,7 +361,7 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 		bound[k] = in.cols[i].As(first)
 	}
 	for i, k := range s.Features {
-		if input := &s.Inputs[i]; input.Kind == schema.CrossColumn {
+		if input := &s.Plan.Inputs[i]; input.Kind == schema.CrossColumn {
 			for n, k := range append([]int{k}, s.further(i)...) {
 				if err := in.checkPart(bound[k], input.Of[n]); err != nil && !s.Fixed {
 					return nil, err
@@ -371,17 +369,17 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 			}
 			continue
 		}
-		if s.Inputs[i].Derive != "" {
-			if !derivable(bound[k], s.Inputs[i]) {
+		if s.Plan.Inputs[i].Derive != "" {
+			if !derivable(bound[k], s.Plan.Inputs[i]) {
 				return nil, in.differs(bound[k], s.Columns[k])
 			}
 			continue
 		}
-		input, ok := ToInput(bound[k], codingOf(s.Inputs[i]))
+		input, ok := ToInput(bound[k], codingOf(s.Plan.Inputs[i]))
 		if !ok {
 			return nil, in.noFeature(bound[k])
 		}
-		if !fits(input, s.Inputs[i], s.Fixed) || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
+		if !fits(input, s.Plan.Inputs[i], s.Fixed) || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
 			return nil, in.differs(bound[k], s.Columns[k])
 		}
 	}
@@ -417,7 +415,7 @@ func (s *Selection) Notes() []string {
 
 // sparseLists returns true if input k has sparse lists in the data.
 func (s *Selection) sparseLists(k int) bool {
-	return s.Inputs[k].Kind == schema.ListColumn && column.SparseLists(s.Columns[s.Features[k]].Type)
+	return s.Plan.Inputs[k].Kind == schema.ListColumn && column.SparseLists(s.Columns[s.Features[k]].Type)
 }
 
 // listCounts are the numbers of training rows and of the values in their sparse lists. If rows is 0, they are

@@ -113,7 +113,7 @@ func (b *Builder) putSparse(bt *column.Batch, rows Cut) (bad *rowError) {
 		if !sorted { // --features has another order than the file
 			sortRow(columns[first:n], values[first:n])
 		}
-		if b.sel.Bias {
+		if b.sel.Plan.Bias {
 			columns[n], values[n] = uint32(b.Cols-1), 1
 			n++
 		}
@@ -133,9 +133,9 @@ type piece struct {
 
 // newCells returns the memory for reading rows into a piece.
 func (b *Builder) newCells() any {
-	s := &scratch{columns: make([][]float32, len(b.sel.Inputs)), cells: make([]float32, len(b.sel.Inputs)*b.pieceRows())}
+	s := &scratch{columns: make([][]float32, len(b.sel.Plan.Inputs)), cells: make([]float32, len(b.sel.Plan.Inputs)*b.pieceRows())}
 	longest := b.pieceRows()
-	for k, c := range b.sel.Inputs {
+	for k, c := range b.sel.Plan.Inputs {
 		if c.Kind == schema.ListColumn && (c.Center != nil || !b.sel.sparseLists(k)) {
 			longest = max(longest, c.Width())
 		}
@@ -147,7 +147,7 @@ func (b *Builder) newCells() any {
 // pieceRows returns the number of rows of a piece. The numbers of a piece fit in the processor's cache.
 func (b *Builder) pieceRows() int {
 	const most, values = 1 << 10, 1 << 16
-	return max(fewRows, min(most, values/max(1, len(b.sel.Inputs))))
+	return max(fewRows, min(most, values/max(1, len(b.sel.Plan.Inputs))))
 }
 
 // readPiece reads rows of a batch that has columns into p. The first of them becomes row at of the block.
@@ -168,7 +168,7 @@ func (b *Builder) readPiece(bt *column.Batch, readers []reader, rows Cut, at int
 			for k := range readers {
 				p.add(b, k, &readers[k], row, i, s, &bad)
 			}
-			if b.sel.Bias {
+			if b.sel.Plan.Bias {
 				p.columns, p.values = append(p.columns, uint32(b.Cols-1)), append(p.values, 1)
 			}
 			p.ends = append(p.ends, len(p.values))
@@ -268,8 +268,8 @@ func sortRow(columns []uint32, values []float32) {
 
 // Unmeasured returns true if there are sparse lists whose number of features is unknown.
 func (s *Selection) Unmeasured() bool {
-	for k := range s.Inputs {
-		if s.sparseLists(k) && !s.Fixed && s.Inputs[k].Elements == 0 {
+	for k := range s.Plan.Inputs {
+		if s.sparseLists(k) && !s.Fixed && s.Plan.Inputs[k].Elements == 0 {
 			return true
 		}
 	}
@@ -284,8 +284,8 @@ func (s *Selection) MeasureLists(ctx context.Context, name string, p column.Pool
 	if err != nil {
 		return err
 	}
-	for k := range s.Inputs {
-		if c := &s.Inputs[k]; s.sparseLists(k) && c.Elements == 0 && s.lists.rows > 0 {
+	for k := range s.Plan.Inputs {
+		if c := &s.Plan.Inputs[k]; s.sparseLists(k) && c.Elements == 0 && s.lists.rows > 0 {
 			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
 	}
@@ -306,20 +306,20 @@ const MostStandardized = 1 << 14
 // the user asked for standardizing, or for means, limitMoments returns an error instead.
 func (s *Selection) limitMoments() error {
 	width := 0
-	for k := range s.Inputs {
+	for k := range s.Plan.Inputs {
 		if s.sparseLists(k) {
-			width += s.Inputs[k].Elements
+			width += s.Plan.Inputs[k].Elements
 		}
 	}
-	if s.opt.Standardize && s.opt.KeepWide && width > MostStandardized {
-		s.opt.Standardize, s.wide = false, true
+	if s.Plan.Standardize && s.Plan.KeepWide && width > MostStandardized {
+		s.Plan.Standardize, s.wide = false, true
 	}
 	switch {
 	case width <= MostStandardized:
-	case s.opt.Standardize:
+	case s.Plan.Standardize:
 		return message.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false",
 			width, MostStandardized)
-	case s.Nulls == schema.NullsMean:
+	case s.Plan.Nulls == schema.NullsMean:
 		return message.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)
 	}
 	return nil
@@ -332,18 +332,18 @@ func (s *Selection) measureBatch(ctx context.Context, p column.Pool, bt *column.
 		return err
 	}
 	s.lists.rows += int64(kept.Len())
-	for k := range s.Inputs {
+	for k := range s.Plan.Inputs {
 		if !s.sparseLists(k) {
 			continue
 		}
 		l := column.NewLists(bt.Columns[s.Features[k]])
 		if l == nil {
-			return fmt.Errorf("column %q has other lists than its type says", s.Inputs[k].Name)
+			return fmt.Errorf("column %q has other lists than its type says", s.Plan.Inputs[k].Name)
 		}
 		for _, span := range kept.Spans() {
 			for row := span.Lo; row < span.Hi; row++ {
 				if what := s.measureRow(k, l, row); what != "" {
-					return Unfit(bt.RowError(first, row, s.Inputs[k].Name, what))
+					return Unfit(bt.RowError(first, row, s.Plan.Inputs[k].Name, what))
 				}
 			}
 		}
@@ -375,6 +375,6 @@ func (s *Selection) measureRow(k int, l *column.Lists, row int) (what string) {
 		}
 		width = max(width, index+1)
 	}
-	s.Inputs[k].Elements = max(s.Inputs[k].Elements, int(width))
+	s.Plan.Inputs[k].Elements = max(s.Plan.Inputs[k].Elements, int(width))
 	return ""
 }

@@ -37,8 +37,8 @@ type bitset []atomic.Uint64
 // losses for each feature.
 func newLosses(sel *Selection) []losses {
 	all := make([]losses, len(sel.Features))
-	for k := range sel.Inputs {
-		if c := &sel.Inputs[k]; isNumbered(*c) && c.Elements <= schema.MaxNamed {
+	for k := range sel.Plan.Inputs {
+		if c := &sel.Plan.Inputs[k]; isNumbered(*c) && c.Elements <= schema.MaxNamed {
 			all[k].of = make(bitset, c.Elements/64+1)
 		}
 	}
@@ -125,7 +125,7 @@ func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
-	for _, note := range b.sel.opt.Notes {
+	for _, note := range b.sel.Plan.Notes {
 		warn(note)
 	}
 	if b.sel.wide {
@@ -142,8 +142,8 @@ func (b *Builder) Warn(warn func(string)) {
 	unchosen := b.unchosen.Load()
 	if unchosen > 0 {
 		looked := b.Input
-		if b.sel.limit > 0 { // the batch of the last row of --limit may have more rows
-			looked = min(looked, b.sel.limit)
+		if b.sel.Plan.End > 0 { // the batch of the last row of --limit may have more rows
+			looked = min(looked, b.sel.Plan.End)
 		}
 		warn(message.Sprintf("%s of %s rows chosen by --where, --sample and --limit",
 			humanize.Count(b.Input-unchosen), humanize.Count(looked)))
@@ -151,7 +151,7 @@ func (b *Builder) Warn(warn func(string)) {
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"
 		switch {
-		case b.sel.Nulls != schema.NullsDrop:
+		case b.sel.Plan.Nulls != schema.NullsDrop:
 			what = "the label"
 		case b.sel.Weight >= 0:
 			what = "a feature, the label or the weight"
@@ -162,7 +162,7 @@ func (b *Builder) Warn(warn func(string)) {
 	for k := range b.losses {
 		if n := b.losses[k].beyond.Load(); n > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they "+
-				"are ignored", b.sel.Inputs[k].Name, n, b.Rows))
+				"are ignored", b.sel.Plan.Inputs[k].Name, n, b.Rows))
 		}
 	}
 	if b.sel.Fixed {
@@ -171,7 +171,7 @@ func (b *Builder) Warn(warn func(string)) {
 	names := b.blurred()
 	switch {
 	case len(names) == 0:
-	case !b.sel.opt.Standardize:
+	case !b.sel.Plan.Standardize:
 		warn(message.Sprintf("%s: float32 can't hold every value exactly, they are rounded (use --standardize, which "+
 			"subtracts the mean before it rounds)", humanize.Columns(names)))
 	default:
@@ -189,9 +189,9 @@ func (b *Builder) blurred() (names []string) {
 		case l.of == nil:
 			names = append(names, strconv.Quote(b.sel.Columns[i].Name))
 		default:
-			for f := range b.sel.Inputs[k].Elements {
+			for f := range b.sel.Plan.Inputs[k].Elements {
 				if l.of[f/64].Load()>>(f%64)&1 > 0 {
-					names = append(names, strconv.Quote(b.sel.Inputs[k].FeatureName(f)))
+					names = append(names, strconv.Quote(b.sel.Plan.Inputs[k].FeatureName(f)))
 				}
 			}
 		}
@@ -204,12 +204,12 @@ func (b *Builder) warnTexts(warn func(string)) {
 	for k, c := range b.texts {
 		if c != nil && c.unknown.Load() > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
-				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
+				b.sel.Plan.Inputs[k].Name, c.unknown.Load(), b.Rows))
 		}
 	}
 	told := map[string]bool{} // several features derive from a column of dates
 	for k := range b.sel.strange {
-		c := &b.sel.Inputs[k]
+		c := &b.sel.Plan.Inputs[k]
 		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed && !told[c.Name] {
 			told[c.Name] = true
 			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
@@ -246,13 +246,13 @@ const (
 
 func newSuspects(sel *Selection) *suspects {
 	s := &suspects{}
-	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Inputs))))
+	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Plan.Inputs))))
 	return s
 }
 
 func (s *suspects) begin(sel *Selection) {
-	s.columns = make([]suspect, len(sel.Inputs))
-	for k, c := range sel.Inputs {
+	s.columns = make([]suspect, len(sel.Plan.Inputs))
+	for k, c := range sel.Plan.Inputs {
 		col := sel.Columns[sel.Features[k]]
 		dated := c.Derive == "" && strings.HasSuffix(c.Unit, "since 1970") || c.Derive == "" && col.Content == column.Dates
 		if c.Categorical() && column.Textual(col.Type) && !sel.Fixed {
@@ -414,7 +414,7 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 	s.sentinels.warn(sel, warn)
 	var ids, names, times []string
 	for k, c := range s.columns {
-		switch name := sel.Inputs[k].Name; {
+		switch name := sel.Plan.Inputs[k].Name; {
 		case c.dated || c.texts == nil && !c.cleared && c.isTime():
 			times = append(times, name)
 		case c.texts != nil:

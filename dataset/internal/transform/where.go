@@ -12,7 +12,7 @@ import (
 
 // findWhere parses the option where, and returns the number of each column in it.
 func (c *chooser) findWhere() (tested []int, err error) {
-	if c.where, err = where.Parse(c.opt.Where); err != nil {
+	if c.where, err = where.Parse(c.draft.Where); err != nil {
 		return nil, message.Errorf("--where: %w", err)
 	}
 	for k, name := range c.where.Columns() {
@@ -99,7 +99,7 @@ func (s *Selection) leaveOut(bt *column.Batch, gone []bool) error {
 	}
 	for i := range gone {
 		row := bt.First + int64(i)
-		if gone[i] = gone[i] || s.opt.Sample > 0 && !isSampled(row, s.opt.Sample) || s.limit > 0 && row >= s.limit; gone[i] {
+		if gone[i] = gone[i] || s.Plan.Sample > 0 && !isSampled(row, s.Plan.Sample) || s.Plan.End > 0 && row >= s.Plan.End; gone[i] {
 			bt.Unchosen++
 		}
 	}
@@ -116,12 +116,12 @@ func isSampled(row int64, share float64) bool {
 }
 
 // SetEnd makes the selection drop the input rows from end on; 0 is no end.
-func (s *Selection) SetEnd(end int64) { s.limit = end }
+func (s *Selection) SetEnd(end int64) { s.Plan.End = end }
 
 // End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
 // batches if necessary.
 func (s *Selection) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {
-	if s.where == nil && s.opt.Sample == 0 {
+	if s.where == nil && s.Plan.Sample == 0 {
 		return rows, nil
 	}
 	err = Each(ctx, batches, -1, nil, func(bt *column.Batch, first int64) error {

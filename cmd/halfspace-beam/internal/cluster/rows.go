@@ -124,7 +124,7 @@ func rowsOfChunks(ctx context.Context, d *decodedChunks, o *order, folder string
 		blocks[i] = &b
 	}
 	d.evictOldest()
-	return block.AssumeValid(block.NewData(o.Files.Plan.Options.Spec, blocks)), nil
+	return block.AssumeValid(block.NewData(o.Files.Plan.Spec(), blocks)), nil
 }
 
 // open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the

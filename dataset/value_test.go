@@ -1,0 +1,57 @@
+package dataset
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/plan"
+	"halfspace/internal/distributed"
+	"halfspace/internal/require"
+)
+
+// TestPlanValue: equal tables and options have equal plans, other options have others, and a plan that was sent to another
+// process is the same plan.
+func TestPlanValue(t *testing.T) {
+	path := t.TempDir() + "/a.csv"
+	text := "id,city,when,size,y\n"
+	for i := range 60 {
+		text += string(rune('a'+i%7)) + "," + []string{"Oslo", "Rome", ""}[i%3] + ",2024-0" + string(rune('1'+i%9)) + "-03," +
+			string(rune('1'+i%8)) + ".5," + []string{"no", "yes"}[i%2] + "\n"
+	}
+	put(t, path, []byte(text))
+	of := func(opt Options) plan.Plan {
+		return require.Value(planOf(t.Context(), []string{path}, opt, memory.DefaultAllocator))(t).sel.Plan
+	}
+	base := Options{Label: "y", Prepare: true, Standardize: true}
+	first := of(base)
+	if len(first.Inputs) == 0 || first.Inputs[0].Center == nil && first.Inputs[0].Categories == nil {
+		t.Fatalf("the plan has learned nothing: %+v", first.Inputs)
+	}
+	if again := of(base); !reflect.DeepEqual(first, again) {
+		t.Errorf("the plan is %+v, then %+v", first, again)
+	}
+	for name, change := range map[string]func(*Options){
+		"exclude": func(o *Options) { o.Exclude = []string{"city"} }, "where": func(o *Options) { o.Where = "size > 2" },
+		"limit": func(o *Options) { o.Limit = 40 }, "types": func(o *Options) { o.Types = []string{"size=category"} },
+		"nulls": func(o *Options) { o.Nulls = "zero" }, "positive": func(o *Options) { o.Positive = "no" },
+		"bias": func(o *Options) { o.NoBias = true }, "storage": func(o *Options) { o.Storage = Sparse },
+	} {
+		opt := base
+		if change(&opt); reflect.DeepEqual(first, of(opt)) {
+			t.Errorf("%s: the plan is the same", name)
+		}
+	}
+	var sent plan.Plan
+	require.NoError(t, distributed.Decode(require.Value(distributed.Encode(first))(t), &sent))
+	if !reflect.DeepEqual(first, sent) {
+		t.Errorf("the plan is %+v, and %+v in another process", first, sent)
+	}
+	first.Forget()
+	for _, c := range first.Inputs {
+		if c.Center != nil || c.Categories != nil || c.Means != nil {
+			t.Errorf("column %q keeps what it learned: %+v", c.Name, c)
+		}
+	}
+}
