@@ -471,58 +471,80 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
-		if err := f.row(&s, to, &plain); err != nil {
-			return 0, 0, err
+		if line, err := f.row(&s, to, &plain, nil); err != nil {
+			return 0, 0, column.LineError(f.path, line, err)
 		}
 	}
 	plain.flush()
 	return rows, s.skipped, nil
 }
 
-func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
+// row reads a record, and returns the first error with its line. If unfit isn't nil, it gets each text that contradicts the type of
+// its column, and the record is read to its end.
+func (f *CsvFile) row(s *scanner, to []cells, plain *decimals, unfit unfitText) (line int64, bad error) {
 	first, n := s.line, 0
 	for s.more {
 		if n += plain.read(s, n); !s.more {
 			break
 		}
-		if err := f.cell(s, to, n); err != nil {
-			return err
+		at, err := f.cell(s, to, n, unfit)
+		if err != nil && bad == nil {
+			line, bad = at, err
+		}
+		if err != nil && unfit == nil {
+			return line, bad
 		}
 		n++
 	}
-	if !f.fits(n) {
-		return column.LineError(f.path, first, errFields(n, len(f.names)))
+	if bad == nil && !f.fits(n) {
+		return first, errFields(n, len(f.names))
 	}
-	return nil
+	return line, bad
 }
 
-// cell reads field n of a record.
-func (f *CsvFile) cell(s *scanner, to []cells, n int) error {
+// An unfitText gets a text that contradicts the type of column k of the selection.
+type unfitText func(k int, line int64, text []byte)
+
+// accepts returns nil for the error that a column must keep its texts, as another type keeps the text, and other errors unchanged. It
+// passes the text of a contradiction on.
+func (unfit unfitText) accepts(err error, k int, line int64, text []byte) error {
+	if unfit == nil || !contradicts(err, false) {
+		return err
+	}
+	if unfit(k, line, text); contradicts(err, true) {
+		return nil
+	}
+	return err
+}
+
+// cell reads field n of a record, and returns its line if there is an error.
+func (f *CsvFile) cell(s *scanner, to []cells, n int, unfit unfitText) (line int64, err error) {
 	k := -1
 	if n < len(f.place) {
 		k = f.place[n]
 	}
 	second := n < len(f.second) && f.second[n] >= 0
 	if k >= 0 && !second && to[k].plain(s) {
-		return nil
+		return 0, nil
 	}
-	line := s.line
+	line = s.line
 	text, quoted, err := s.field()
 	if err == nil && k >= 0 {
-		err = to[k].Add(text, quoted)
+		err = unfit.accepts(to[k].Add(text, quoted), k, line, text)
 	}
-	if err == nil && second {
-		err = to[f.second[n]].Add(text, quoted)
+	if k = -1; second {
+		k = f.second[n]
+	}
+	if err == nil && k >= 0 {
+		err = unfit.accepts(to[k].Add(text, quoted), k, line, text)
 	}
 	switch {
 	case err == nil && n == len(f.names) && f.trailing && len(text) > 0:
-		return column.LineError(f.path, line, errFields(n+1, n))
-	case err == nil:
-		return nil
-	case n < len(f.names):
-		return column.LineError(f.path, line, column.InColumn(f.names[n], err))
+		return line, errFields(n+1, n)
+	case err != nil && n < len(f.names):
+		return line, column.InColumn(f.names[n], err)
 	}
-	return column.LineError(f.path, line, err)
+	return line, err
 }
 
 // plain reads the next field if it is a number in its plainest form that the column keeps. Otherwise it reads nothing and returns false.
@@ -534,7 +556,7 @@ func (c *cells) plain(s *scanner) bool {
 			c.addNumber(v)
 		}
 		return ok
-	case c.typ == arrow.INT64 && (!c.keepsTexts || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
+	case c.typ == arrow.INT64 && !c.widensToNumbers && (!c.keepsTexts || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
 		v, ok := s.integer()
 		if ok {
 			c.addWhole(v)

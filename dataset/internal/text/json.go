@@ -354,8 +354,7 @@ func (f *CsvFile) record(last []int64) {
 
 // object reads the fields of an object into cells, and returns their number. last has, for each column, the last row that has it. If
 // unfit isn't nil, it gets the column of each value that doesn't fit, and the object is read to its end.
-func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64,
-	unfit func(k int, line int64, text []byte)) (added int, bad error) {
+func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit unfitText) (added int, bad error) {
 	for i := 0; ; i++ {
 		more, err := o.field()
 		if !more || err != nil {
@@ -392,14 +391,12 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64,
 		case k >= 0:
 			err = fmt.Errorf("field %q: %w", f.names[i], err)
 		}
-		if unfit != nil && contradicts(err, true) {
-			unfit(k, o.line, text)
-			continue // another type keeps the text
+		if err = unfit.accepts(err, k, o.line, text); err == nil {
+			continue
 		}
 		if bad = cmp.Or(bad, err); unfit == nil || !contradicts(err, false) {
 			return added, bad
 		}
-		unfit(k, o.line, text)
 	}
 }
 

@@ -196,7 +196,7 @@ func withoutAdvice(text string) string {
 
 func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Paths())) > 0 }
 
-// probes returns a cell for each column, to try values.
+// probes returns cells with room for a value of each column, to try values.
 func (in *CSV) probes() []cells {
 	probes := make([]cells, len(in.Sel.Columns))
 	for k, c := range in.Sel.Columns {
@@ -207,13 +207,7 @@ func (in *CSV) probes() []cells {
 	return probes
 }
 
-// probe returns an error if a value doesn't fit in a column.
-func (c *cells) probe(text []byte, quoted bool) error {
-	err := c.Add(text, quoted)
-	c.empty()
-	return err
-}
-
+// empty removes the values.
 func (c *cells) empty() {
 	c.whole, c.numbers, c.chars, c.rows, c.valid, c.nulls = c.whole[:0], c.numbers[:0], c.chars[:0], 0, nil, 0
 	if c.ends != nil {
@@ -222,8 +216,7 @@ func (c *cells) empty() {
 }
 
 // check finds the rejects in a chunk. unfit gets the column of each value that doesn't fit.
-func (in *CSV) check(ctx context.Context, f *CsvFile, c Chunk, unfit func(k int, line int64, text []byte)) (rows int64,
-	rejects []column.Reject, err error) {
+func (in *CSV) check(ctx context.Context, f *CsvFile, c Chunk, unfit unfitText) (rows int64, rejects []column.Reject, err error) {
 	probes := in.probes()
 	if f.keys != nil {
 		return in.checkJSON(ctx, f, c, probes, unfit)
@@ -244,7 +237,7 @@ func (in *CSV) check(ctx context.Context, f *CsvFile, c Chunk, unfit func(k int,
 }
 
 // checkRow returns an error if a record is no row, and goes behind the record.
-func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line int64, text []byte)) (bad error) {
+func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit unfitText) error {
 	whole := *s
 	n, err := whole.skim()
 	defer func() { *s = whole }()
@@ -256,47 +249,15 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 	case !f.fits(n):
 		return errFields(n, len(f.names))
 	}
-	for n = 0; s.more; n++ {
-		k, second := -1, -1
-		if n < len(f.place) {
-			k = f.place[n]
-		}
-		if n < len(f.second) {
-			second = f.second[n]
-		}
-		if k >= 0 && second < 0 && probes[k].ofNumbers() && !probes[k].keepsTexts && !probes[k].widensToNumbers {
-			if _, ok := s.number(); ok {
-				continue
-			}
-		}
-		at := s.line
-		text, quoted, err := s.field()
-		if n == len(f.names) {
-			if len(text) > 0 {
-				return errFields(n+1, n)
-			}
-			break
-		}
-		for _, k := range [...]int{k, second} {
-			if k < 0 || err != nil {
-				continue
-			}
-			if err = probes[k].probe(text, quoted); contradicts(err, false) {
-				unfit(k, at, text)
-			}
-			if contradicts(err, true) {
-				err = nil // the line is a row: another type keeps its text
-			}
-		}
-		if err != nil && bad == nil {
-			bad = column.InColumn(f.names[n], err)
-		}
+	_, err = f.row(s, probes, new(decimals), unfit)
+	for k := range probes {
+		probes[k].empty()
 	}
-	return bad
+	return err
 }
 
-func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells,
-	unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
+func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells, unfit unfitText) (rows int64,
+	rejects []column.Reject, err error) {
 	o, last := c.objects(), make([]int64, len(probes))
 	for row := int64(1); ; row++ {
 		if err := ctx.Err(); err != nil {
