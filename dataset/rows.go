@@ -30,6 +30,10 @@ type Budget struct {
 	// Passes returns the bytes of memory that passes over rows that don't fit need, beside the bytes of a pass in the order
 	// of the rows. room is the number of bytes that are left. nil: none.
 	Passes func(rows, pass, room int64, bytes func(rows int64) int64) int64
+	// Cluster, unless nil, returns other processes, which make the passes over the rows of a plan; rows is their number. Then this
+	// process streams the rows, for work that the others can't do. For the plan without a file, it returns the processes
+	// that learn the features; see Options.Cluster.
+	Cluster func(plan SharedPlan, rows int64) (block.Cluster, error)
 	// SetLimit, unless nil, is called with the bytes of memory to which the garbage collector should be limited.
 	SetLimit func(bytes int64)
 }
@@ -46,9 +50,9 @@ type Rows struct {
 // NewRows returns the rows of src. Close calls close, unless that is nil.
 func NewRows(src block.Source, close func() error) *Rows { return &Rows{Source: src, close: close} }
 
-// NewRows returns the rows of a plan, which the caller reads by src. Close calls close, unless that is nil.
-func (p *Plan) NewRows(src block.Source, close func() error) *Rows {
-	rows := NewRows(src, close)
+// rowsOf returns the rows of a plan, which src reads.
+func (p *Plan) rowsOf(src block.Source) *Rows {
+	rows := NewRows(src, nil)
 	if p.isLearned() { // otherwise the descriptions of the columns needn't stay, 300 bytes each
 		rows.replan = func(context.Context) (*Plan, error) { return p, nil }
 	}
@@ -115,6 +119,11 @@ func Open(ctx context.Context, paths []string, opt Options, b Budget) (*Rows, er
 	if b.Cache != "" {
 		return t.openCache(ctx, opt, b)
 	}
+	if b.Cluster != nil && opt.Spec == nil {
+		if opt.Cluster, err = b.Cluster(SharedPlan{}, 0); err != nil {
+			return nil, err
+		}
+	}
 	p, err := t.Plan(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -133,6 +142,9 @@ func (p *Plan) Open(ctx context.Context, b Budget) (*Rows, error) {
 const manyBytes = 64 << 20
 
 func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
+	if b.Cluster != nil {
+		return p.openDistributed(ctx, b.Cluster)
+	}
 	b = b.withLimit(p.table.opt.Memory)
 	bytes := p.bytes(b)
 	count, err := p.in.Most(), error(nil)
@@ -153,7 +165,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows := p.NewRows(block.AssumeValid(data), nil)
+		rows := p.rowsOf(block.AssumeValid(data))
 		rows.Density = p.density(data)
 		return rows, nil
 	}
@@ -161,7 +173,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := p.NewRows(stream, nil)
+	rows := p.rowsOf(stream)
 	if rows.Density = p.density(nil); b.InOrder {
 		return rows, nil
 	}

@@ -144,6 +144,28 @@ func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
 	return p, s.check(p.table)
 }
 
+// distributedRows is a stream whose rows a cluster reads too.
+type distributedRows struct {
+	*Stream
+	cluster block.Cluster
+}
+
+// Remote returns the cluster; see block.Remote.
+func (d distributedRows) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
+
+// openDistributed returns rows over which a cluster makes passes; see Budget.Cluster.
+func (p *Plan) openDistributed(ctx context.Context, of func(SharedPlan, int64) (block.Cluster, error)) (*Rows, error) {
+	stream, err := p.streamed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := of(p.Shared(stream.Spec()), stream.Rows())
+	if err != nil {
+		return nil, err
+	}
+	return p.rowsOf(distributedRows{stream, cluster}), nil
+}
+
 // absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
 func absolute(paths []string) (all []string) {
 	for _, p := range paths {

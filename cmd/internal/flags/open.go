@@ -20,57 +20,30 @@ import (
 func OpenRows(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*dataset.Rows, error) {
 	opt := o.options(bar)
 	opt.Warn = a.Warn
-	rows, err := o.open(ctx, a, paths, opt)
+	b := o.Storage.budget()
+	if b.Cache == "" {
+		b.Cluster = ClusterOf(a)
+	}
+	rows, err := dataset.Open(ctx, paths, opt, b)
 	if err == nil && o.Data.KeepWide && hasUnscaledNumbers(rows.Spec().Preprocessing) {
 		o.Data.Standardize = false
 	}
 	return rows, err
 }
 
+// ClusterOf returns dataset.Budget.Cluster, or nil if the command runs without a cluster.
+func ClusterOf(a *console.App) func(dataset.SharedPlan, int64) (block.Cluster, error) {
+	if a.Cluster == nil {
+		return nil
+	}
+	return func(p dataset.SharedPlan, rows int64) (block.Cluster, error) {
+		return a.Cluster(console.Files{Plan: p, Rows: rows})
+	}
+}
+
 // hasUnscaledNumbers tells whether some features are numbers, and none is standardized.
 func hasUnscaledNumbers(p *schema.Preprocessing) bool {
 	return p == nil || !p.Standardized() && slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return !c.Categorical() })
-}
-
-func (o *Options) open(ctx context.Context, a *console.App, paths []string, opt dataset.Options) (_ *dataset.Rows, err error) {
-	if a.Cluster == nil || o.Storage.cache != "" {
-		return dataset.Open(ctx, paths, opt, o.Storage.budget())
-	}
-	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil { // it also learns the data that features depend on
-		return nil, err
-	}
-	return OpenDistributed(ctx, a, paths, opt)
-}
-
-// distributedRows is a stream whose rows a cluster reads too.
-type distributedRows struct {
-	*dataset.Stream
-	cluster block.Cluster
-}
-
-// Remote returns the cluster; see block.Remote.
-func (d distributedRows) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
-
-// OpenDistributed returns rows over which a cluster makes passes. This process reads them only for work that the cluster
-// can't do.
-func OpenDistributed(ctx context.Context, a *console.App, paths []string, opt dataset.Options) (*dataset.Rows, error) {
-	t, err := dataset.Examine(ctx, paths, opt)
-	if err != nil {
-		return nil, err
-	}
-	p, err := t.Plan(ctx, opt)
-	if err != nil {
-		return nil, err
-	}
-	stream, err := p.Stream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cluster, err := a.Cluster(console.Files{Plan: p.Shared(stream.Spec()), Rows: stream.Rows()})
-	if err != nil {
-		return nil, err
-	}
-	return p.NewRows(distributedRows{stream, cluster}, nil), nil
 }
 
 func (o *Options) options(bar *console.Progress) dataset.Options {

@@ -261,7 +261,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	}
 	if a.Cluster != nil {
 		var src *dataset.Rows
-		if src, err = flags.OpenDistributed(ctx, a, paths, opt); err != nil {
+		if src, err = dataset.Open(ctx, paths, opt, dataset.Budget{Cluster: flags.ClusterOf(a)}); err != nil {
 			return nil, err
 		}
 		err = e.AddRemote(ctx, m, src.Source, added)
