@@ -141,7 +141,7 @@ func TestRoom(t *testing.T) {
 		rows, stored int64
 		made         bool
 	}{{1000, 0, true}, {1 << 29, 0, false}, {1 << 42, 1 << 50, false}, {math.MaxInt64, math.MaxInt64 / 64, false}} {
-		b := transform.NewBuilder(&transform.Selection{Chosen: in.Sel}, transform.NewLabels(nil), column.NewPool(1), memory.DefaultAllocator, c.rows, nil)
+		b := transform.NewBuilder(&transform.Binding{Roles: in.Roles}, transform.NewLabels(nil), column.NewPool(1), memory.DefaultAllocator, c.rows, nil)
 		if b.MakeRoom(c.stored); c.made != (b.All != nil) {
 			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.All != nil)
 		}

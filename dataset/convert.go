@@ -48,7 +48,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	column.Within(in, t.opt.Memory, GroupBytes)
-	columns := plainSchema(keptSchema(in.sel))
+	columns := plainSchema(keptSchema(in.bound))
 	opt.tell(base64Notes(columns, out))
 	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers
 	w, err := Create(ctx, out, columns, wopt)
@@ -57,7 +57,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	defer w.Abort()
 	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), opt.progressOf(PassRows), func(b *column.Batch, _ int64) error {
-		kept, err := in.sel.Kept(ctx, t.pool, b)
+		kept, err := in.bound.Kept(ctx, t.pool, b)
 		if err == nil && kept.Rows != nil {
 			if b, err = kept.Of(b); err == nil {
 				defer b.Release()
@@ -67,7 +67,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 			return err
 		}
 		rows += b.Rows
-		if err = w.writeBatch(b, in.sel); err != nil {
+		if err = w.writeBatch(b, in.bound); err != nil {
 			return transform.Unfit(err)
 		}
 		return nil
@@ -75,7 +75,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	opt.tell(in.sel.Notes())
+	opt.tell(in.bound.Notes())
 	opt.tell(in.Notes())
 	return rows, w.Close()
 }
@@ -135,9 +135,9 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-func (w *Writer) writeBatch(b *column.Batch, sel *transform.Selection) error {
-	columns := make([]arrow.Array, len(sel.Keep))
-	for k, i := range sel.Keep {
+func (w *Writer) writeBatch(b *column.Batch, bound *transform.Binding) error {
+	columns := make([]arrow.Array, len(bound.Keep))
+	for k, i := range bound.Keep {
 		columns[k] = b.Columns[i]
 		d, ok := columns[k].(*array.Dictionary)
 		if !ok {
@@ -148,7 +148,7 @@ func (w *Writer) writeBatch(b *column.Batch, sel *transform.Selection) error {
 			return err
 		})
 		if err != nil {
-			return column.ErrorIn(b.File, "column %q: the dictionary is damaged (%w): write the file again", sel.Columns[i].Name,
+			return column.ErrorIn(b.File, "column %q: the dictionary is damaged (%w): write the file again", bound.Columns[i].Name,
 				errors.New(column.OneLine(err.Error())))
 		}
 		defer columns[k].Release()

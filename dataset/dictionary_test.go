@@ -151,7 +151,7 @@ func TestDictionaryTypes(t *testing.T) {
 	for b, err := range in.Batches(context.Background(), column.NewPool(1), memory.DefaultAllocator) {
 		require.NoError(t, err)
 		for i, a := range b.Columns {
-			name := in.sel.Columns[i].Name
+			name := in.bound.Columns[i].Name
 			if text := a.DataType().String(); len(got[name]) == 0 || got[name][len(got[name])-1] != text {
 				got[name] = append(got[name], text)
 			}

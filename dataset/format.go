@@ -48,7 +48,7 @@ var ErrNoColumns = errors.New("svmlight has no columns")
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
 // open opens the files, and selects the columns that a request names. p is the plan or its draft.
-func (t *Table) open(ctx context.Context, p *plan.Plan, req column.Request) (column.Input, error) {
+func (t *Table) open(ctx context.Context, p *plan.Plan, req column.OpenOptions) (column.Input, error) {
 	files, text := t.source.Files, t.textReader(p)
 	switch t.format {
 	case formatCSV:

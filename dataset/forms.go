@@ -16,7 +16,7 @@ import (
 // with numbers, booleans or dates. Unless a model or a plan has such features, readForms reads these columns in a
 // pass, and plans them.
 func (t *Table) readForms(ctx context.Context, d plan.Draft, planned map[string]transform.Form, in *openedInput) error {
-	unread := in.sel.Unread()
+	unread := in.bound.Unread()
 	if len(unread) == 0 {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (t *Table) readForms(ctx context.Context, d plan.Draft, planned map[string]
 			maps.Copy(planned, found)
 		}
 	}
-	if err := in.sel.Read(forms); err != nil {
+	if err := in.bound.Read(forms); err != nil {
 		return column.ErrorIn(in.Name(), "%w", err)
 	}
 	return nil

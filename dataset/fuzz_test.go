@@ -39,7 +39,7 @@ func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema := keptSchema(in.sel)
+	schema := keptSchema(in.bound)
 	var recs []arrow.Record
 	for b, err := range in.Batches(context.Background(), column.NewPool(2), memory.DefaultAllocator) {
 		if err != nil {

@@ -64,7 +64,7 @@ func (t *Table) skipsTexts(d plan.Draft) bool {
 // An openedInput is the selected columns of a table, in the rows that a draft chooses.
 type openedInput struct {
 	column.Input
-	sel    *transform.Selection
+	bound  *transform.Binding
 	reader column.Input // reads the files
 }
 
@@ -75,9 +75,9 @@ func (t *Table) read(ctx context.Context, d plan.Draft, forms map[string]transfo
 		return nil, err
 	}
 	d.HasPairs = t.format.paired()
-	pick := &transform.Picker{Draft: d}
+	binder := &transform.Binder{Draft: d}
 	typed := append(slices.Collect(maps.Keys(d.Types)), transform.Coded(d.Categorical)...)
-	req := column.Request{Choose: pick, Spec: d.Spec, Words: d.Words(), Memory: t.opt.Memory, Live: t.opt.Live,
+	req := column.OpenOptions{Binder: binder, Spec: d.Spec, Words: d.Words(), Memory: t.opt.Memory, Live: t.opt.Live,
 		Progress: t.opt.progressOf(passColumns), Count: d.CountsRows, MostFeatures: d.Storage.Numbered(), Texts: t.textColumns(d),
 		TypedColumns: typed, KeepsCodes: d.Decides(), SkipsTexts: t.skipsTexts(d), Rejects: t.opt.Rejects,
 		Constants: t.source.Constants.Columns()}
@@ -85,8 +85,8 @@ func (t *Table) read(ctx context.Context, d plan.Draft, forms map[string]transfo
 	if err != nil {
 		return nil, err
 	}
-	in := &openedInput{reader, pick.Sel, reader}
-	if err := t.admit(reader, in.sel); err != nil {
+	in := &openedInput{reader, binder.Bound, reader}
+	if err := t.admit(reader, in.bound); err != nil {
 		return nil, err
 	}
 	if err := t.readForms(ctx, d, forms, in); err != nil {
@@ -104,14 +104,14 @@ const columnBytes = 3 << 10
 const pairColumnBytes = 1 << 10
 
 // admit returns an error if reading the columns takes more memory than Memory.
-func (t *Table) admit(in column.Input, sel *transform.Selection) error {
+func (t *Table) admit(in column.Input, bound *transform.Binding) error {
 	if t.opt.Memory == 0 {
 		return nil
 	}
-	n := int64(len(sel.Columns))
+	n := int64(len(bound.Columns))
 	bytes := n * columnBytes
 	if rows, is := in.(column.PairInput); is && rows.Paired() {
-		bytes = n*pairColumnBytes + int64(len(sel.Keep))*columnBytes
+		bytes = n*pairColumnBytes + int64(len(bound.Keep))*columnBytes
 	}
 	if err := column.NewBudget(t.opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
 		return column.ErrorIn(in.Name(), "%w", err)
@@ -119,10 +119,10 @@ func (t *Table) admit(in column.Input, sel *transform.Selection) error {
 	return nil
 }
 
-// firstRows returns the input up to the last row that Where, Sample and a limit choose; its selection leaves out the
+// firstRows returns the input up to the last row that Where, Sample and a limit choose; its binding leaves out the
 // others.
 func (t *Table) firstRows(ctx context.Context, limit int64, in *openedInput) (column.Input, error) {
-	p := &in.sel.Plan
+	p := &in.bound.Plan
 	if p.Where == "" && p.Sample == 0 && limit == 0 && p.End == 0 {
 		return in.Input, nil
 	}
@@ -132,7 +132,7 @@ func (t *Table) firstRows(ctx context.Context, limit int64, in *openedInput) (co
 	}
 	if p.End == 0 && limit > 0 {
 		column.Within(in.Input, t.opt.Memory, 0)
-		end, err := in.sel.End(ctx, limit, t.pool, in.Batches(ctx, t.pool, memory.DefaultAllocator))
+		end, err := in.bound.End(ctx, limit, t.pool, in.Batches(ctx, t.pool, memory.DefaultAllocator))
 		if err != nil {
 			return nil, err
 		}
@@ -173,10 +173,10 @@ func (in *openedInput) text() *textfile.CSV {
 
 // fileNotes returns the notes about the files, without those about columns that are text: a plan says why they are.
 func (in *openedInput) fileNotes() []string {
-	for k := range in.sel.Columns {
-		in.sel.Columns[k].Advice = ""
+	for k := range in.bound.Columns {
+		in.bound.Columns[k].Advice = ""
 	}
-	in.sel.Odd = nil
+	in.bound.Remedies = nil
 	return in.Notes()
 }
 

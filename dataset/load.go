@@ -37,11 +37,11 @@ func (p *Plan) load(ctx context.Context) (*block.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.within(p.Bytes(max(0, rows), p.sel.Weight >= 0))
+	p.within(p.Bytes(max(0, rows), p.bound.Weight >= 0))
 	buffers := parquetfile.NewPool(p.table.mem)
 	defer buffers.Close()
 	parts, stored := p.parts(ctx, rows, buffers)
-	data, err := transform.Collect(ctx, transform.Load{Name: p.in.Name(), Selection: p.sel,
+	data, err := transform.Collect(ctx, transform.Load{Name: p.in.Name(), Binding: p.bound,
 		Pool: p.table.pool, Alloc: p.table.mem, Memory: p.table.opt.Memory, Stored: stored, Progress: p.table.opt.progressOf(PassRows),
 		Warn: p.table.opt.Warn}, parts)
 	if err == nil {
@@ -54,7 +54,7 @@ func (p *Plan) load(ctx context.Context) (*block.Data, error) {
 // the labels to count the rows, because room for too many rows would be large.
 func (p *Plan) rowsToLoad(ctx context.Context) (int64, error) {
 	const large = 64 << 20
-	if p.survey == nil && (p.in.Total() >= 0 || p.Bytes(int64(block.Rows(p.cols())), p.sel.Weight >= 0) < large) {
+	if p.survey == nil && (p.in.Total() >= 0 || p.Bytes(int64(block.Rows(p.cols())), p.bound.Weight >= 0) < large) {
 		return p.in.Total(), nil
 	}
 	s, err := p.surveyed(ctx)
@@ -81,7 +81,7 @@ func (p *Plan) parts(ctx context.Context, rows int64, buffers *parquetfile.Pool)
 	workers := cap(p.table.pool)
 	files.Bound(buffers, workers)
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
-	if workers > 1 && !p.sel.Drops() && files.Lanes(workers) == workers {
+	if workers > 1 && !p.bound.Drops() && files.Lanes(workers) == workers {
 		if r := files.Ranges(perWorker*workers, int64(block.Rows(p.cols()))); len(r) >= 2*workers {
 			ranges = r
 		}

@@ -20,9 +20,9 @@ import (
 type Plan struct {
 	draft
 	in        column.Input
-	sel       *transform.Selection // sel.Plan is the plan as a plain value
-	survey    *survey              // of the rows; nil until it is needed
-	processes *otherProcesses      // the processes that read rows too; nil: this process reads all rows
+	bound     *transform.Binding // bound.Plan is the plan as a plain value
+	survey    *survey            // of the rows; nil until it is needed
+	processes *otherProcesses    // the processes that read rows too; nil: this process reads all rows
 }
 
 // A draft is a table and the request from which a plan is made.
@@ -80,7 +80,7 @@ func settle[T any](ctx context.Context, d draft, try func(d *draft) (T, error)) 
 // withPlan calls use with a plan, which it decides first if that was not done. It is settle for plans.
 func withPlan[T any](ctx context.Context, p *Plan, use func(*Plan) (T, error)) (T, error) {
 	return settle(ctx, p.draft, func(d *draft) (result T, err error) {
-		if p == nil || p.sel == nil {
+		if p == nil || p.bound == nil {
 			if p, err = d.decide(ctx); err != nil {
 				return result, err
 			}
@@ -142,11 +142,11 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 	if err := checkRows(in, t.opt.Rejects); err != nil {
 		return nil, err
 	}
-	p := &Plan{draft: d, in: in.Input, sel: in.sel, processes: othersOf(t, in, d.cluster)}
+	p := &Plan{draft: d, in: in.Input, bound: in.bound, processes: othersOf(t, in, d.cluster)}
 	if err := p.learn(ctx); err != nil {
 		return nil, err
 	}
-	if p.sel.Gaps && !d.readsAllRows {
+	if p.bound.Gaps && !d.readsAllRows {
 		return nil, errFirstRows
 	}
 	if d.learnOf != nil && p.isLearned() {
@@ -213,7 +213,7 @@ func (d *draft) withText(ctx context.Context, found error) (*Table, error) {
 // count returns the number of kept rows. It reads the files if rows may be dropped, or if the number of all rows is
 // unknown.
 func (p *Plan) count(ctx context.Context) (int64, error) {
-	if n := p.in.Total(); n >= 0 && !p.sel.Drops() {
+	if n := p.in.Total(); n >= 0 && !p.bound.Drops() {
 		return n, nil
 	}
 	s, err := p.surveyed(ctx)
@@ -222,10 +222,10 @@ func (p *Plan) count(ctx context.Context) (int64, error) {
 
 // cols returns the number of columns of the blocks, the bias included.
 func (p *Plan) cols() int {
-	if p.sel.Plan.Bias {
-		return p.sel.Width() + 1
+	if p.bound.Plan.Bias {
+		return p.bound.Width() + 1
 	}
-	return p.sel.Width()
+	return p.bound.Width()
 }
 
 // within limits the memory of later passes; blocks is the number of bytes that their blocks take.
@@ -243,20 +243,20 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	if p.survey != nil {
 		return *p.survey, nil
 	}
-	s := survey{rows: p.in.Total(), labels: transform.NewLabels(p.sel.Plan.Spec)}
+	s := survey{rows: p.in.Total(), labels: transform.NewLabels(p.bound.Plan.Spec)}
 	var err error
-	if s.rows < 0 || p.sel.Drops() || p.sel.Plan.Spec == nil && p.sel.Label >= 0 {
+	if s.rows < 0 || p.bound.Drops() || p.bound.Plan.Spec == nil && p.bound.Label >= 0 {
 		s.rows, err = p.allLabels(ctx, s.labels)
 	}
 	if err != nil {
 		return s, err
 	}
-	if s.rows == 0 && p.sel.Plan.Nulls != schema.NullsDrop && p.sel.Plan.DropUnlabelled && p.sel.Plan.Where == "" {
-		return s, column.ErrorIn(p.in.Name(), "column %q has no value: choose another column with --label", p.sel.Plan.Label)
+	if s.rows == 0 && p.bound.Plan.Nulls != schema.NullsDrop && p.bound.Plan.DropUnlabelled && p.bound.Plan.Where == "" {
+		return s, column.ErrorIn(p.in.Name(), "column %q has no value: choose another column with --label", p.bound.Plan.Label)
 	}
-	if s.rows == 0 && p.sel.Plan.Where != "" {
+	if s.rows == 0 && p.bound.Plan.Where != "" {
 		return s, message.Errorf("%s: no row fulfils --where %q, or each that does has a missing value: change the condition",
-			p.in.Name(), p.sel.Plan.Where)
+			p.in.Name(), p.bound.Plan.Where)
 	}
 	if s.rows == 0 {
 		return s, column.ErrorIn(p.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
@@ -268,14 +268,14 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 // numberClasses numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
 // If no rows are dropped and that is less work, it reads only the label column.
 func (p *Plan) numberClasses(ctx context.Context, l *transform.Labels, enough func() bool) (rows int64, err error) {
-	only, sel := p.in, p.sel
-	if sel.Label >= 0 && !sel.Drops() {
+	only, bound := p.in, p.bound
+	if bound.Label >= 0 && !bound.Drops() {
 		only = p.in.LabelOnly()
-		sel = &transform.Selection{Chosen: only.Chosen()}
+		bound = &transform.Binding{Roles: only.ReadColumns()}
 	}
 	pool, told := p.table.pool, p.table.opt.progressOf(passLabels)
 	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.in.Total(), told, func(bt *column.Batch, first int64) error {
-		_, kept, err := l.Number(ctx, sel, pool, bt, first)
+		_, kept, err := l.Number(ctx, bound, pool, bt, first)
 		rows += int64(kept.Len())
 		if err == nil && enough() {
 			err = transform.ErrEnough

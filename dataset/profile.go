@@ -23,7 +23,7 @@ type Profile struct {
 }
 
 // A ColumnProfile describes a column, and the features that it becomes.
-type ColumnProfile = plan.Prepared
+type ColumnProfile = plan.Column
 
 // A ClassCount is a class, and the number of its rows.
 type ClassCount struct {
@@ -89,9 +89,9 @@ func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err 
 	if err != nil {
 		return found, err
 	}
-	found.end = in.sel.Plan.End
+	found.end = in.bound.Plan.End
 	column.Within(in.Input, t.opt.Memory, 0)
-	f := transform.NewProfile(in.sel, t.pool, request.Types, request.Categorical, request.Features)
+	f := transform.NewProfile(in.bound, t.pool, request.Types, request.Categorical, request.Features)
 	if text := in.text(); text != nil && text.Semicolons() {
 		f.Semicolons()
 	}

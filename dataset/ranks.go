@@ -35,8 +35,8 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if err != nil {
 		return nil, err
 	}
-	if len(p.sel.Keep) != 1 {
-		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", p.in.Name(), col, len(p.sel.Keep))
+	if len(p.bound.Keep) != 1 {
+		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", p.in.Name(), col, len(p.bound.Keep))
 	}
 	r, err := withPlan(ctx, p, func(p *Plan) (*ranking, error) { return p.ranking(ctx, inTime) })
 	if err != nil {
@@ -59,16 +59,16 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 
 // ranking numbers the values of the only column that the plan keeps.
 func (p *Plan) ranking(ctx context.Context, inTime bool) (*ranking, error) {
-	name := p.sel.Columns[p.sel.Keep[0]].Name
+	name := p.bound.Columns[p.bound.Keep[0]].Name
 	r := &ranking{column: name, numbers: map[rankKey]int64{}}
 	if inTime {
 		r.dates = plan.NewTextDates(name, p.request.Types[name])
 	}
 	return r, transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.table.opt.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
-			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
+			kept, err := p.bound.Kept(ctx, p.table.pool, bt)
 			if err == nil {
-				err = r.add(bt, p.sel.Keep[0], kept, first)
+				err = r.add(bt, p.bound.Keep[0], kept, first)
 			}
 			return err
 		})
@@ -125,7 +125,7 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 				if r.dates != nil && isText(bt.Columns[col]) {
 					r.dates.Distinct++
 					if odd := r.dates.AddText(k.text, first+int64(row)); odd > 0 && bt.Line != nil {
-						o := &r.dates.Odd[odd-1]
+						o := &r.dates.OddTexts[odd-1]
 						o.File, o.Line = bt.File, bt.Line(int64(row))
 					}
 				}

@@ -262,7 +262,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return err
 	}
-	p := &Plan{draft: draft{table: t, request: d}, in: in.Input, sel: in.sel}
+	p := &Plan{draft: draft{table: t, request: d}, in: in.Input, bound: in.bound}
 	if err := p.learn(ctx); err != nil {
 		return err
 	}
@@ -271,10 +271,10 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 
 // scan calls fn with each block of the rows, and a record of its kept columns.
 func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arrow.Record) error) (err error) {
-	in, sel, pool, mem, spec := p.in, p.sel, p.table.pool, p.table.mem, p.sel.Plan.Spec
+	in, bound, pool, mem, spec := p.in, p.bound, p.table.pool, p.table.mem, p.bound.Plan.Spec
 	signs := transform.Signs(spec)
 	if spec == nil {
-		if spec, err = sel.Spec(); err != nil {
+		if spec, err = bound.Spec(); err != nil {
 			return column.ErrorIn(in.Name(), "%w", err)
 		}
 	}
@@ -283,13 +283,13 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 	if in.Total() >= 0 {
 		rows = min(rows, in.Total())
 	}
-	beside := p.Bytes(rows, sel.Weight >= 0)
-	if len(sel.Keep) > 0 {
+	beside := p.Bytes(rows, bound.Weight >= 0)
+	if len(bound.Keep) > 0 {
 		beside += GroupBytes // for the writer of the kept columns
 	}
 	p.within(beside)
-	kept := keptSchema(sel)
-	b := transform.NewBuilder(sel, transform.NewLabels(p.sel.Plan.Spec), pool, mem, in.Total(),
+	kept := keptSchema(bound)
+	b := transform.NewBuilder(bound, transform.NewLabels(p.bound.Plan.Spec), pool, mem, in.Total(),
 		func(full *block.Block, keep []arrow.Array) error {
 			transform.Sign(full.Y, signs)
 			var rec arrow.Record
@@ -307,7 +307,7 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.Warn(p.table.opt.Warn)
-	p.table.opt.tell(slices.Concat(sel.Notes(), in.Notes()))
+	p.table.opt.tell(slices.Concat(bound.Notes(), in.Notes()))
 	return nil
 }
 
@@ -323,10 +323,10 @@ func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
 	return fn(spec, block.New(0, 0, spec.Cols()), rec)
 }
 
-func keptSchema(sel *transform.Selection) *arrow.Schema {
-	fields := make([]arrow.Field, len(sel.Keep))
-	for k, i := range sel.Keep {
-		c := sel.Columns[i]
+func keptSchema(bound *transform.Binding) *arrow.Schema {
+	fields := make([]arrow.Field, len(bound.Keep))
+	for k, i := range bound.Keep {
+		c := bound.Columns[i]
 		fields[k] = arrow.Field{Name: c.Name, Type: c.Type, Nullable: c.Nullable}
 	}
 	return arrow.NewSchema(fields, nil)

@@ -209,7 +209,7 @@ func TestSharesOfDropped(t *testing.T) {
 	if want := []int{0, 1, 1}; !slices.Equal(classes, want) {
 		t.Errorf("classes of rows %d, want %d", classes, want)
 	}
-	if center := shares[0].sel.Plan.Inputs[0].Center; !slices.Equal(center, []float64{3}) {
+	if center := shares[0].bound.Plan.Inputs[0].Center; !slices.Equal(center, []float64{3}) {
 		t.Errorf("mean %g, want 3", center)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // isLearned returns true if features depend on the values of the rows: on means, deviations or categories.
-func (p *Plan) isLearned() bool { return !p.sel.Fixed && p.sel.Wholly() }
+func (p *Plan) isLearned() bool { return !p.bound.Fixed && p.bound.Wholly() }
 
 // shares returns plans of the same rows, one for each choice. The means, deviations and categories of a plan are
 // computed from the rows of its choice, as they are from files with only these rows. shares calls choices with the
@@ -29,12 +29,12 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 	chosen := choices(counts)
 	learned, plans := make([]*transform.Statistics, len(chosen)), make([]*Plan, len(chosen))
 	for i := range chosen {
-		sel := *p.sel
-		sel.Plan.Forget()
-		learned[i] = transform.NewStatistics(&sel, p.table.pool)
+		bound := *p.bound
+		bound.Plan.Forget()
+		learned[i] = transform.NewStatistics(&bound, p.table.pool)
 		learned[i].OfShare = true
 		share := *p
-		share.sel = &sel
+		share.bound = &bound
 		plans[i] = &share
 	}
 	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.table.opt.progressOf(passColumns),
@@ -55,7 +55,7 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 // learnShares adds the rows of a batch to the statistics of the choices that choose them.
 func (p *Plan) learnShares(ctx context.Context, bt *column.Batch, found *transform.Labels,
 	chosen []func(class int) bool, learned []*transform.Statistics) error {
-	classes, kept, err := found.Number(ctx, p.sel, p.table.pool, bt, learned[0].Input)
+	classes, kept, err := found.Number(ctx, p.bound, p.table.pool, bt, learned[0].Input)
 	if err != nil {
 		return err
 	}
@@ -79,15 +79,15 @@ func (p *Plan) learnShares(ctx context.Context, bt *column.Batch, found *transfo
 // countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and the number of
 // kept rows of each class.
 func (p *Plan) countClasses(ctx context.Context) (*transform.Labels, []int64, error) {
-	only, sel := p.in, p.sel
-	if !sel.Drops() { // otherwise other columns determine which rows are kept
+	only, bound := p.in, p.bound
+	if !bound.Drops() { // otherwise other columns determine which rows are kept
 		only = p.in.LabelOnly()
-		sel = &transform.Selection{Chosen: only.Chosen()}
+		bound = &transform.Binding{Roles: only.ReadColumns()}
 	}
 	found := transform.NewLabels(nil)
 	var counts []int64 // in the order of appearance
 	err := transform.Each(ctx, only.Batches(ctx, p.table.pool, p.table.mem), -1, nil, func(bt *column.Batch, first int64) error {
-		classes, _, err := found.Number(ctx, sel, p.table.pool, bt, first)
+		classes, _, err := found.Number(ctx, bound, p.table.pool, bt, first)
 		for len(counts) < len(found.Classes) {
 			counts = append(counts, 0)
 		}

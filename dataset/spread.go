@@ -28,13 +28,13 @@ import (
 // rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
 func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
 	switch {
-	case p.sel.Plan.Spec == nil:
+	case p.bound.Plan.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
 	case first%block.ChunkRows != 0 || first < 0 || last > rows || first >= last:
 		return nil, fmt.Errorf("rows %d to %d of %d are no chunks", first, last, rows)
 	}
 	batches, at, total := p.in.Batches, int64(0), rows
-	if files, ok := p.in.(*parquetfile.Input); ok && !p.sel.Drops() {
+	if files, ok := p.in.(*parquetfile.Input); ok && !p.bound.Drops() {
 		if files.Rows != rows {
 			return nil, changed(p.in.Name())
 		}
@@ -44,9 +44,9 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
 	var chunks []*block.Block
-	signs := transform.Signs(p.sel.Plan.Spec)
-	all := transform.NewBuilder(p.sel, transform.NewLabels(p.sel.Plan.Spec), p.table.pool, p.table.mem, total, nil)
-	b := all.Part(transform.NewLabels(p.sel.Plan.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
+	signs := transform.Signs(p.bound.Plan.Spec)
+	all := transform.NewBuilder(p.bound, transform.NewLabels(p.bound.Plan.Spec), p.table.pool, p.table.mem, total, nil)
+	b := all.Part(transform.NewLabels(p.bound.Plan.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
 		end := full.First + int64(full.Len())
 		if end <= first {
 			return nil
@@ -91,9 +91,9 @@ func (s *SharedPlan) Spec() *schema.Spec { return s.plan.Spec }
 // Shared returns the plan for other processes. spec describes the features and classes of the blocks. If another process
 // finds other versions of the files in object stores, opening them returns an error.
 func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
-	shared := p.table.shared(p.sel.Plan)
+	shared := p.table.shared(p.bound.Plan)
 	shared.memory, shared.plan.Spec, shared.plan.Inputs, shared.plan.Storage = 0, spec, nil, Dense
-	if p.sel.Sparse {
+	if p.bound.Sparse {
 		shared.plan.Storage = Sparse
 	}
 	return shared
@@ -203,10 +203,10 @@ const mostRanges = 256
 // othersOf returns the other processes, or nil if this process reads the files alone.
 func othersOf(t *Table, in *openedInput, cluster block.Cluster) *otherProcesses {
 	files, is := in.Input.(*parquetfile.Input)
-	if !is || cluster == nil || in.sel.Plan.Spec != nil || !in.sel.Parted() {
+	if !is || cluster == nil || in.bound.Plan.Spec != nil || !in.bound.Parted() {
 		return nil
 	}
-	o := &otherProcesses{cluster, sharedFiles{shared: t.shared(in.sel.Plan)}}
+	o := &otherProcesses{cluster, sharedFiles{shared: t.shared(in.bound.Plan)}}
 	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -214,16 +214,16 @@ func othersOf(t *Table, in *openedInput, cluster block.Cluster) *otherProcesses 
 	return o
 }
 
-// learn lets the other processes compute everything that the features of sel depend on, and stores the result in sel.
+// learn lets the other processes compute everything that the features of bound depend on, and stores the result in bound.
 // rows is the number of all rows, for progress. done is false if this process must read the rows itself: there are no
 // other processes, or they found an error that this process must find again to report it.
-func (o *otherProcesses) learn(ctx context.Context, sel *transform.Selection, rows int64, p column.Pool,
+func (o *otherProcesses) learn(ctx context.Context, bound *transform.Binding, rows int64, p column.Pool,
 	progress func(rows, total int64)) (done bool, err error) {
-	if o == nil || !sel.Unlearned() {
+	if o == nil || !bound.Unlearned() {
 		return false, nil
 	}
-	learned := *sel
-	learned.Plan.Inputs = slices.Clone(sel.Plan.Inputs)
+	learned := *bound
+	learned.Plan.Inputs = slices.Clone(bound.Plan.Inputs)
 	st, done := transform.NewStatistics(&learned, p), true
 	err = distributed.EachWithoutRows(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
@@ -234,13 +234,13 @@ func (o *otherProcesses) learn(ctx context.Context, sel *transform.Selection, ro
 	if !done || err != nil || st.Finish("") != nil {
 		return false, err
 	}
-	*sel = learned
+	*bound = learned
 	return true, nil
 }
 
 // allLabels numbers the classes of all kept rows and returns the number of these rows.
 func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, err error) {
-	done := p.processes != nil && p.sel.Label >= 0
+	done := p.processes != nil && p.bound.Label >= 0
 	if done {
 		ranges := p.processes.files.ranges
 		err = distributed.EachWithoutRows(ctx, p.processes.cluster, labelsTask, p.processes.files, len(ranges),
@@ -254,7 +254,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 			})
 	}
 	if !done && err == nil {
-		*l = *transform.NewLabels(p.sel.Plan.Spec)
+		*l = *transform.NewLabels(p.bound.Plan.Spec)
 		rows, err = p.numberClasses(ctx, l, func() bool { return false })
 	}
 	return rows, err
@@ -267,7 +267,7 @@ var (
 	learnTask = distributed.New("dataset.learn",
 		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (learned *transform.Learned, err error) {
 			return learned, f.read(ctx, piece, func(p *Plan) (err error) {
-				learned, err = p.sel.LearnPart(ctx, p.table.pool, p.in.Batches(ctx, p.table.pool, p.table.mem))
+				learned, err = p.bound.LearnPart(ctx, p.table.pool, p.in.Batches(ctx, p.table.pool, p.table.mem))
 				return err
 			})
 		})
@@ -300,10 +300,10 @@ func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func
 	}
 	buffers := parquetfile.NewPool(memory.DefaultAllocator)
 	defer buffers.Close()
-	files, sel, table := p.in.(*parquetfile.Input), *p.sel, *p.table
+	files, bound, table := p.in.(*parquetfile.Input), *p.bound, *p.table
 	files.Bound(buffers, cap(pool))
-	sel.Plan.Inputs, table.pool = slices.Clone(sel.Plan.Inputs), pool
-	if do(&Plan{draft: draft{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), sel: &sel}) != nil {
+	bound.Plan.Inputs, table.pool = slices.Clone(bound.Plan.Inputs), pool
+	if do(&Plan{draft: draft{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), bound: &bound}) != nil {
 		lastPlan.forget()
 	}
 	return ctx.Err()
@@ -343,7 +343,7 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if last := f.ranges[len(f.ranges)-1].Last; !is || files.Rows != last {
 		return nil, fmt.Errorf("%s: the files have %d rows here, and %d elsewhere", in.Name(), in.Total(), last)
 	}
-	l.key, l.plan = string(key), &Plan{draft: d, in: in.Input, sel: in.sel}
+	l.key, l.plan = string(key), &Plan{draft: d, in: in.Input, bound: in.bound}
 	l.plan.within(0)
 	return l.plan, nil
 }

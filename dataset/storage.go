@@ -25,9 +25,9 @@ const mostStandardized = transform.MostStandardized
 // learn computes everything that features depend on, and sets the form in which the blocks of a plan store rows. The
 // number of features in svmlight files is known before, so learn checks first whether they can be standardized.
 func (p *Plan) learn(ctx context.Context) error {
-	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.table.opt.progressOf(passColumns)
+	bound, pool, total, told := p.bound, p.table.pool, p.in.Total(), p.table.opt.progressOf(passColumns)
 	if _, is := p.in.(column.PairInput); is {
-		if width := sel.Width(); sel.Plan.Standardize && !sel.Plan.KeepWide && width > mostStandardized {
+		if width := bound.Width(); bound.Plan.Standardize && !bound.Plan.KeepWide && width > mostStandardized {
 			return message.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false",
 				p.in.Name(), width, mostStandardized)
 		}
@@ -36,18 +36,18 @@ func (p *Plan) learn(ctx context.Context) error {
 		}
 	}
 	p.within(0)
-	if sel.Unmeasured() {
+	if bound.Unmeasured() {
 		batches := p.in.Batches(ctx, pool, p.table.mem)
-		if err := sel.MeasureLists(ctx, p.in.Name(), pool, batches, total, told); err != nil {
+		if err := bound.MeasureLists(ctx, p.in.Name(), pool, batches, total, told); err != nil {
 			return err
 		}
 	}
-	if done, err := p.processes.learn(ctx, sel, total, pool, told); done || err != nil {
+	if done, err := p.processes.learn(ctx, bound, total, pool, told); done || err != nil {
 		return cmp.Or(err, p.chooseStorage())
 	}
-	if sel.Unlearned() {
+	if bound.Unlearned() {
 		batches := p.in.Batches(ctx, pool, p.table.mem)
-		if err := sel.Learn(ctx, p.in.Name(), pool, batches, total, told); err != nil {
+		if err := bound.Learn(ctx, p.in.Name(), pool, batches, total, told); err != nil {
 			return err
 		}
 	}
@@ -57,24 +57,24 @@ func (p *Plan) learn(ctx context.Context) error {
 // chooseStorage sets the form in which the blocks store rows. It uses the number of values in the rows if they were
 // counted, otherwise the maximum that the columns can make.
 func (p *Plan) chooseStorage() error {
-	sel, rows, width := p.sel, p.in.Total(), int64(p.sel.Width())
+	bound, rows, width := p.bound, p.in.Total(), int64(p.bound.Width())
 	paired, is := p.in.(column.PairInput)
 	plain := is && paired.Paired()
 	bias := int64(0)
-	if sel.Plan.Bias {
+	if bound.Plan.Bias {
 		bias = 1
 	}
-	elements, of := sel.MostElements(), int64(1) // number of elements in of rows
+	elements, of := bound.MostElements(), int64(1) // number of elements in of rows
 	switch {
 	case plain && paired.Pairs() >= 0:
 		elements, of = min(paired.Pairs(), rows*width)+rows*bias, rows
-		sel.Elements, sel.Counted = elements, true
+		bound.Elements, bound.Counted = elements, true
 	case plain:
 		elements = 0
 	case rows > 0:
-		sel.Elements = rows * elements
+		bound.Elements = rows * elements
 	}
-	if err := transform.SetStorage(sel, p.sel.Plan.Storage, elements, of); err != nil {
+	if err := transform.SetStorage(bound, p.bound.Plan.Storage, elements, of); err != nil {
 		return column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	return nil
@@ -84,29 +84,29 @@ func (p *Plan) chooseStorage() error {
 // rows if they are in memory, otherwise nil. density returns 0 for dense blocks, and if the values of svmlight files
 // weren't counted.
 func (p *Plan) density(data *block.Data) float64 {
-	rows, elements := p.in.Total(), p.sel.Elements
+	rows, elements := p.in.Total(), p.bound.Elements
 	switch {
 	case data != nil:
 		rows, elements = data.Rows(), block.Elements(data)
 	case !p.paired() && (rows <= 0 || elements == 0):
-		rows, elements = 1, p.sel.MostElements()
+		rows, elements = 1, p.bound.MostElements()
 	}
-	if !p.sel.Sparse || elements == 0 || rows <= 0 {
+	if !p.bound.Sparse || elements == 0 || rows <= 0 {
 		return 0
 	}
-	if p.sel.Plan.Bias {
+	if p.bound.Plan.Bias {
 		elements -= rows
 	}
-	return float64(elements) / float64(rows) / float64(p.sel.Width())
+	return float64(elements) / float64(rows) / float64(p.bound.Width())
 }
 
 // isSparse returns true if the blocks are sparse.
-func (p *Plan) isSparse() bool { return p.sel.Sparse }
+func (p *Plan) isSparse() bool { return p.bound.Sparse }
 
 // Bytes returns the bytes of memory that blocks of the given number of rows take, with sample weights if weighted is
 // true. For sparse rows, it assumes the mean number of values for each row.
 func (p *Plan) Bytes(rows int64, weighted bool) int64 {
-	if !p.sel.Sparse {
+	if !p.bound.Sparse {
 		return block.Bytes(rows, p.cols(), weighted)
 	}
 	return block.SparseBytes(rows, p.elements(rows), weighted)
@@ -121,12 +121,12 @@ func (p *Plan) paired() bool {
 // elements returns the mean number of elements of the given number of rows. If it is unknown, elements assumes 100
 // elements for each row of pairs, or the maximum that the columns can make.
 func (p *Plan) elements(rows int64) int64 {
-	if p.sel.Elements == 0 || p.in.Total() <= 0 {
+	if p.bound.Elements == 0 || p.in.Total() <= 0 {
 		const usual = 100
 		if p.paired() {
 			return rows * min(usual, int64(p.cols()))
 		}
-		return rows * p.sel.MostElements()
+		return rows * p.bound.MostElements()
 	}
-	return int64(float64(rows) / float64(p.in.Total()) * float64(p.sel.Elements))
+	return int64(float64(rows) / float64(p.in.Total()) * float64(p.bound.Elements))
 }

@@ -55,9 +55,9 @@ func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
 // checkComplete reads all rows once, and returns errFirstRows if a value is missing. It doesn't count the values of
 // columns of numbers, whose first rows decided their use.
 func (p *Plan) checkComplete(ctx context.Context) error {
-	columns := slices.Clone(p.sel.Features)
-	if p.sel.Label >= 0 {
-		columns = append(columns, p.sel.Label)
+	columns := slices.Clone(p.bound.Features)
+	if p.bound.Label >= 0 {
+		columns = append(columns, p.bound.Label)
 	}
 	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.table.opt.progressOf(passColumns)
 	return transform.Each(ctx, batches, p.in.Total(), told, func(bt *column.Batch, _ int64) error {
@@ -77,8 +77,8 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 // StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes
 // from the first rows, until it has found two. It reads standard input during the pass, without buffering it.
 func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
-	l := transform.NewLabels(p.sel.Plan.Spec)
-	if p.sel.Plan.Spec == nil && p.sel.Label >= 0 {
+	l := transform.NewLabels(p.bound.Plan.Spec)
+	if p.bound.Plan.Spec == nil && p.bound.Label >= 0 {
 		if _, err := p.numberClasses(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
 
 func (p *Plan) stream(survey survey) (s *Stream, err error) {
 	s = &Stream{Plan: p, rows: survey.rows}
-	if s.spec, _, err = p.sel.NewSpec(survey.labels); err != nil {
+	if s.spec, _, err = p.bound.NewSpec(survey.labels); err != nil {
 		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	rows, count := block.Rows(s.spec.Cols()), int64(block.BlocksInFlight)
@@ -110,19 +110,19 @@ func (p *Plan) stream(survey survey) (s *Stream, err error) {
 	}
 	s.budget = column.NewBudget(p.table.opt.Memory)
 	if err := s.budget.Take(bytes, fmt.Sprintf("%s of %s with %s", humanize.Plural(count, "block"), humanize.Plural(int64(rows), "row"),
-		humanize.Plural(int64(p.sel.Width()), "feature"))); err != nil {
+		humanize.Plural(int64(p.bound.Width()), "feature"))); err != nil {
 		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	p.within(bytes)
 	s.spare.New = func() any {
 		blocks := make([]*block.Block, count)
 		for i := range blocks {
-			if p.sel.Sparse {
+			if p.bound.Sparse {
 				blocks[i] = block.NewSparseFor(s.spec, 0, sizes[i], int(p.elements(int64(sizes[i]))))
 			} else {
 				blocks[i] = block.NewFor(s.spec, 0, sizes[i])
 			}
-			if p.sel.Label < 0 {
+			if p.bound.Label < 0 {
 				blocks[i].Y = nil
 			}
 		}
@@ -200,12 +200,12 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 // decode sends all blocks to ready. It decodes each block into a block from free.
 func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*transform.Builder, error) {
 	signs, l := transform.Signs(s.spec), transform.NewLabels(s.spec)
-	if s.sel.Plan.Spec == nil {
+	if s.bound.Plan.Spec == nil {
 		l.Given = false
 		l.Whose = "the first rows, which have"
 	}
 	var b *transform.Builder
-	b = transform.NewBuilder(s.sel, l, s.table.pool, s.table.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
+	b = transform.NewBuilder(s.bound, l, s.table.pool, s.table.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
 		transform.Sign(full.Y, signs)
 		select {
 		case ready <- full:
@@ -222,7 +222,7 @@ func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready cha
 		}
 		return nil
 	})
-	if s.sel.Sparse { // dense blocks don't grow
+	if s.bound.Sparse { // dense blocks don't grow
 		b.Budget = s.budget
 	}
 	b.Spare = <-free

@@ -61,10 +61,10 @@ func (t *Table) inspect(ctx context.Context, path string) (*TableInfo, error) {
 		info.Bytes = stat.Size()
 	}
 	if text := in.text(); text != nil && t.format == formatCSV {
-		info.Header = &text.Parts[0].Header
-		info.Comma = commaName(text.Parts[0].Comma)
+		info.Header = &text.CsvFiles[0].Header
+		info.Comma = commaName(text.CsvFiles[0].Comma)
 	}
-	for _, c := range in.sel.Columns {
+	for _, c := range in.bound.Columns {
 		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: column.Describe(c.Type), Feature: transform.CanBeFeature(c)})
 	}
 	for b, err := range in.Batches(ctx, t.pool, t.mem) {
@@ -83,7 +83,7 @@ func (t *Table) inspect(ctx context.Context, path string) (*TableInfo, error) {
 			return nil, column.ErrorIn(path, "the data is damaged (%w): write the file again", err)
 		}
 	}
-	t.opt.tell(in.sel.Notes())
+	t.opt.tell(in.bound.Notes())
 	t.opt.tell(in.Notes())
 	return info, nil
 }

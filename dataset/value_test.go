@@ -22,7 +22,7 @@ func TestPlanValue(t *testing.T) {
 	}
 	put(t, path, []byte(text))
 	of := func(opt Options) plan.Plan {
-		return require.Value(planOf(t.Context(), []string{path}, opt, memory.DefaultAllocator))(t).sel.Plan
+		return require.Value(planOf(t.Context(), []string{path}, opt, memory.DefaultAllocator))(t).bound.Plan
 	}
 	base := Options{Label: "y", Prepare: true, Standardize: true}
 	first := of(base)

@@ -53,14 +53,14 @@ func (p *Plan) values(ctx context.Context, numbers []int64) (map[int64]Row, erro
 			if bt.File != file {
 				file, begin = bt.File, first
 			}
-			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
+			kept, err := p.bound.Kept(ctx, p.table.pool, bt)
 			if err != nil {
 				return err
 			}
 			for at, span := range kept.Spans() {
 				for ; len(left) > 0 && left[0] < row+int64(at+span.Len()); left = left[1:] {
 					i := span.Lo + int(left[0]-row) - at
-					found[left[0]] = Row{file, first - begin + int64(i), textsOf(p.sel, bt, i)}
+					found[left[0]] = Row{file, first - begin + int64(i), textsOf(p.bound, bt, i)}
 				}
 			}
 			if row += int64(kept.Len()); len(left) == 0 {
@@ -72,11 +72,11 @@ func (p *Plan) values(ctx context.Context, numbers []int64) (map[int64]Row, erro
 }
 
 // textsOf returns the values of the kept columns in row i of a batch.
-func textsOf(sel *transform.Selection, bt *column.Batch, i int) (values []string) {
+func textsOf(bound *transform.Binding, bt *column.Batch, i int) (values []string) {
 	if p := bt.Pairs; p != nil {
 		const most = 12
 		var pairs []string
-		names := &schema.Preprocessing{Columns: sel.Plan.Inputs}
+		names := &schema.Preprocessing{Columns: bound.Plan.Inputs}
 		for k := p.Ends[i]; k < p.Ends[i+1]; k++ {
 			if len(pairs) == most {
 				pairs = append(pairs, "...")
@@ -86,9 +86,9 @@ func textsOf(sel *transform.Selection, bt *column.Batch, i int) (values []string
 		}
 		return []string{strings.Join(pairs, " ")}
 	}
-	for k := range sel.Keep {
+	for k := range bound.Keep {
 		text := ""
-		if a := bt.Kept(sel.Chosen, k); !a.IsNull(i) {
+		if a := bt.Kept(bound.Roles, k); !a.IsNull(i) {
 			text = strings.Clone(a.ValueStr(i)) // the memory of the array is used again
 		}
 		values = append(values, text)

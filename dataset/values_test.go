@@ -42,7 +42,7 @@ func openColumns(path string, names ...string) (*parquetfile.Input, error) {
 		})
 		f, err := m.Selected(cols, nil)
 		if err == nil {
-			in.Files, in.Sel, in.Rows = []*parquetfile.File{f}, &column.Chosen{Columns: cols}, m.Rows
+			in.Files, in.Roles, in.Rows = []*parquetfile.File{f}, &column.Roles{Columns: cols}, m.Rows
 		}
 		return err
 	})
@@ -184,8 +184,8 @@ func columnText(path, column string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(in.Sel.Columns) != 1 {
-		return "", fmt.Errorf("%d columns of that name can be read", len(in.Sel.Columns))
+	if len(in.Roles.Columns) != 1 {
+		return "", fmt.Errorf("%d columns of that name can be read", len(in.Roles.Columns))
 	}
 	rows, nulls, hash := 0, 0, sha256.New()
 	err = readColumns(in, 2, memory.DefaultAllocator, func(_ int, a arrow.Array) {
@@ -304,8 +304,8 @@ func TestEveryType(t *testing.T) {
 			t.Errorf("trial %d: columns %+v, metadata %q", trial, info.Columns, info.Metadata)
 		}
 		in := require.Value(openColumns(path))(t)
-		if len(in.Sel.Columns) != int(rec.NumCols()) {
-			t.Fatalf("%d columns can be read", len(in.Sel.Columns))
+		if len(in.Roles.Columns) != int(rec.NumCols()) {
+			t.Fatalf("%d columns can be read", len(in.Roles.Columns))
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		at := make([]int, rec.NumCols())

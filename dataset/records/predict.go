@@ -58,7 +58,7 @@ type predictor struct {
 	model  *model.Model
 	spec   *schema.Spec
 	scorer *predict.Scorer
-	sel    *transform.Selection
+	bound  *transform.Binding
 	rows   *transform.Builder
 
 	ctx    context.Context // context of the current record
@@ -75,13 +75,13 @@ func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
 	p := &predictor{model: m, spec: m.Spec()}
-	if p.sel, err = choose(r, plan.Draft{Plan: plan.Plan{Spec: p.spec}}); err != nil {
+	if p.bound, err = bind(r, plan.Draft{Plan: plan.Plan{Spec: p.spec}}); err != nil {
 		return nil, err
 	}
-	if err := transform.SetStorage(p.sel, plan.Auto, p.sel.MostElements(), 1); err != nil {
+	if err := transform.SetStorage(p.bound, plan.Auto, p.bound.MostElements(), 1); err != nil {
 		return nil, err
 	}
-	p.rows = transform.NewBuilder(p.sel, transform.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
+	p.rows = transform.NewBuilder(p.bound, transform.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
 	p.rows.Reuse = true
 	p.scorer, err = predict.NewScorer(m, workers)
 	return p, err
@@ -96,7 +96,7 @@ func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 	for i := range p.scores {
 		p.scores[i] = append(p.scores[i], some[i]...)
 	}
-	if p.sel.Plan.Nulls == schema.NullsDrop {
+	if p.bound.Plan.Nulls == schema.NullsDrop {
 		p.valid = append(p.valid, predict.ValidScores(b, some[0])...)
 	}
 	return nil
@@ -104,14 +104,14 @@ func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 
 // next predicts the rows of the next record of r. It returns nil after the last record.
 func (p *predictor) next(ctx context.Context, r array.RecordReader) (arrow.Record, error) {
-	batch, err := column.NextRecord(ctx, r, p.sel.Chosen)
+	batch, err := column.NextRecord(ctx, r, p.bound.Roles)
 	if batch == nil {
 		return nil, err
 	}
 	rows := batch.Rows
 	p.ctx, p.scores, p.valid = ctx, make([][]float32, p.spec.Vectors()), nil
 	err = p.rows.Run(ctx, func(yield func(*column.Batch, error) bool) {
-		batch.Parts(p.sel.Chosen, math.MaxInt64, yield)
+		batch.Parts(p.bound.Roles, math.MaxInt64, yield)
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (p *predictor) record(rows int64) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
 	add := func(name string, column arrow.Array) {
-		fields = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.sel.Plan.Nulls == schema.NullsDrop})
+		fields = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.bound.Plan.Nulls == schema.NullsDrop})
 		columns = append(columns, column)
 	}
 	classes, positive := make([]int, rows), p.spec.PositiveClass()

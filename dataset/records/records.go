@@ -74,34 +74,34 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 	if err != nil {
 		return nil, err
 	}
-	sel, err := choose(r, opt.draft())
+	bound, err := bind(r, opt.draft())
 	if err != nil {
 		return nil, err
 	}
-	batches := column.RecordBatches(ctx, r, sel.Chosen, nil)
-	if sel.Unmeasured() || sel.Unlearned() {
+	batches := column.RecordBatches(ctx, r, bound.Roles, nil)
+	if bound.Unmeasured() || bound.Unlearned() {
 		all, again := transform.Remember(batches)
 		defer func() {
 			for _, bt := range all {
 				bt.Release()
 			}
 		}()
-		if sel.Unmeasured() {
-			err = sel.MeasureLists(ctx, "", p, again, -1, opt.Progress)
+		if bound.Unmeasured() {
+			err = bound.MeasureLists(ctx, "", p, again, -1, opt.Progress)
 		}
-		if err == nil && sel.Unlearned() {
-			err = sel.Learn(ctx, "", p, again, -1, opt.Progress)
+		if err == nil && bound.Unlearned() {
+			err = bound.Learn(ctx, "", p, again, -1, opt.Progress)
 		}
 		if err != nil {
 			return nil, err
 		}
 		batches = again
 	}
-	if err := transform.SetStorage(sel, opt.Storage, sel.MostElements(), 1); err != nil {
+	if err := transform.SetStorage(bound, opt.Storage, bound.MostElements(), 1); err != nil {
 		return nil, err
 	}
 	whole := transform.Part{First: 0, Last: -1, Batches: func(column.Pool) iter.Seq2[*column.Batch, error] { return batches }}
-	return transform.Collect(ctx, transform.Load{Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
+	return transform.Collect(ctx, transform.Load{Binding: bound, Pool: p, Alloc: memory.DefaultAllocator,
 		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []transform.Part{whole})
 }
 
@@ -112,8 +112,8 @@ func (opt Options) draft() plan.Draft {
 		Features: opt.Features, Exclude: opt.Exclude, Categorical: opt.Categorical, Cross: opt.Cross}
 }
 
-// choose binds a draft to the columns of a reader.
-func choose(r array.RecordReader, d plan.Draft) (*transform.Selection, error) {
+// bind binds a draft to the columns of a reader.
+func bind(r array.RecordReader, d plan.Draft) (*transform.Binding, error) {
 	if r == nil {
 		return nil, errors.New("the reader of records is nil")
 	}
@@ -121,5 +121,5 @@ func choose(r array.RecordReader, d plan.Draft) (*transform.Selection, error) {
 	if err := column.Recovered(func() error { schema = r.Schema(); return nil }); err != nil || schema == nil {
 		return nil, errors.New("the records have no schema: make the reader with one")
 	}
-	return transform.Choose(transform.NewFileColumns("", column.FieldColumns(schema)), d)
+	return transform.Bind(transform.NewFileColumns("", column.FieldColumns(schema)), d)
 }

@@ -35,7 +35,7 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 	if err != nil {
 		return nil, err
 	}
-	s.sel, err = choose(first, opt.draft())
+	s.bound, err = bind(first, opt.draft())
 	if err == nil {
 		s.schema = first.Schema()
 	}
@@ -45,7 +45,7 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 	for _, pass := range []struct {
 		needed func() bool
 		learn  func(context.Context, string, column.Pool, iter.Seq2[*column.Batch, error], int64, func(rows, total int64)) error
-	}{{s.sel.Unmeasured, s.sel.MeasureLists}, {s.sel.Unlearned, s.sel.Learn}} {
+	}{{s.bound.Unmeasured, s.bound.MeasureLists}, {s.bound.Unlearned, s.bound.Learn}} {
 		if !pass.needed() {
 			continue
 		}
@@ -53,14 +53,14 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 			return nil, err
 		}
 	}
-	if err := transform.SetStorage(s.sel, opt.Storage, s.sel.MostElements(), 1); err != nil {
+	if err := transform.SetStorage(s.bound, opt.Storage, s.bound.MostElements(), 1); err != nil {
 		return nil, err
 	}
 	labels := transform.NewLabels(opt.Spec)
 	if err := s.count(ctx, labels); err != nil {
 		return nil, err
 	}
-	s.spec, _, err = s.sel.NewSpec(labels)
+	s.spec, _, err = s.bound.NewSpec(labels)
 	return s, err
 }
 
@@ -69,7 +69,7 @@ type stream struct {
 	open   func(context.Context) (array.RecordReader, error)
 	opt    Options
 	pool   column.Pool
-	sel    *transform.Selection
+	bound  *transform.Binding
 	schema *arrow.Schema // schema of every reader
 	spec   *schema.Spec
 	rows   int64 // number of kept rows
@@ -107,7 +107,7 @@ func (s *stream) batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 			yield(nil, errors.New("the records have another schema than in the first pass: read the same records in every pass"))
 			return
 		}
-		column.RecordBatches(ctx, r, s.sel.Chosen, nil)(yield)
+		column.RecordBatches(ctx, r, s.bound.Roles, nil)(yield)
 	}
 }
 
@@ -115,7 +115,7 @@ func (s *stream) batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 func (s *stream) count(ctx context.Context, l *transform.Labels) error {
 	all := int64(0)
 	err := transform.Each(ctx, s.batches(ctx), -1, s.opt.Progress, func(bt *column.Batch, first int64) error {
-		_, kept, err := l.Number(ctx, s.sel, s.pool, bt, first)
+		_, kept, err := l.Number(ctx, s.bound, s.pool, bt, first)
 		all, s.rows = first+bt.Rows, s.rows+int64(kept.Len())
 		return err
 	})
@@ -135,7 +135,7 @@ func (s *stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 		if s.opt.Spec == nil {
 			l.Given, l.Whose = false, "the first pass, which has"
 		}
-		b := transform.NewBuilder(s.sel, l, s.pool, memory.DefaultAllocator, s.rows, func(full *block.Block, _ []arrow.Array) error {
+		b := transform.NewBuilder(s.bound, l, s.pool, memory.DefaultAllocator, s.rows, func(full *block.Block, _ []arrow.Array) error {
 			transform.Sign(full.Y, signs)
 			if !yield(full, nil) {
 				return errStopped

@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/message"
 )
 
-// A Batch is consecutive rows of the input: an array for each column of the selection, all of the same length.
+// A Batch is consecutive rows of the input: an array for each read column, all of the same length.
 type Batch struct {
 	File     string // file name for messages; may be ""
 	Rows     int64
@@ -21,14 +21,14 @@ type Batch struct {
 	absent   []bool        // for each column, whether the file lacks it; nil: the file has all
 	Unread   bool          // NoRowMatches holds for the rows: they were not read, and each value is null
 	Digits   []arrow.Array // for each column that rounds integers of a text file: the texts of its numbers, or nil
-	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
+	Derived  []arrow.Array // for each read input that derives its numbers from a column: the numbers
 	// the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the
 	// kept columns
 	Pairs *Pairs
 
 	Comments int64    // number of lines between the rows that are comments
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
-	// OddTexts are, by the number of their column in the selection, the texts of columns of numbers that skip texts
+	// OddTexts are, by the number of their column among the read columns, the texts of columns of numbers that skip texts
 	OddTexts map[int]OddTexts
 
 	Line      func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
@@ -42,7 +42,7 @@ type OddTexts struct {
 	Text string // the first, in quotes
 }
 
-// Lacks returns true if the file of the batch lacks a column of the selection.
+// Lacks returns true if the file of the batch lacks a read column.
 func (b *Batch) Lacks(column int) bool { return b.absent != nil && b.absent[column] }
 
 // Label returns the label column, which is column i of the selection.
@@ -53,21 +53,21 @@ func (b *Batch) Label(i int) arrow.Array {
 	return b.Columns[i]
 }
 
-func (b *Batch) SampleWeights(sel *Chosen) arrow.Array {
+func (b *Batch) SampleWeights(roles *Roles) arrow.Array {
 	switch {
 	case b.Pairs == nil:
-		return b.Columns[sel.Weight]
-	case sel.Label >= 0:
+		return b.Columns[roles.Weight]
+	case roles.Label >= 0:
 		return b.Columns[1]
 	}
 	return b.Columns[0]
 }
 
-func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
+func (b *Batch) Kept(roles *Roles, k int) arrow.Array {
 	if b.Pairs != nil {
-		return b.Columns[len(b.Columns)-len(sel.Keep)+k]
+		return b.Columns[len(b.Columns)-len(roles.Keep)+k]
 	}
-	return b.Columns[sel.Keep[k]]
+	return b.Columns[roles.Keep[k]]
 }
 
 // RowError returns the error of a column in a row of the batch. first is the number of the batch's first row.
@@ -160,9 +160,9 @@ func (p *Pairs) Dense(columns int) [][]float64 {
 	return all
 }
 
-// Places are the places of the features of sparse rows in the selection.
+// Places are the places of the features of sparse rows among the read columns.
 type Places struct {
-	of       []int32 // for each index, its number in the selection, or -1; nil if features are numbered
+	of       []int32 // for each index, its number among the read columns, or -1; nil if features are numbered
 	first    int     // index of the first numbered feature
 	Numbered int     // number of numbered features, whose indices begin at first; 0: of has the features
 }
@@ -179,7 +179,7 @@ func (p *Places) Set(k int, c Column, indices int) {
 	p.of[c.Index] = int32(k)
 }
 
-// At returns the number of the feature of an index in the selection, or -1.
+// At returns the number of the feature of an index among the read columns, or -1.
 func (p *Places) At(index int) int32 {
 	switch i := index - p.first; {
 	case p.Numbered > 0 && uint(i) < uint(p.Numbered):

@@ -14,7 +14,7 @@ type Input interface {
 	Name() string
 	Total() int64 // number of rows; -1: unknown until all are read
 	Most() int64  // upper bound of the number of rows, without reading them; -1: unknown
-	Chosen() *Chosen
+	ReadColumns() *Roles
 	// Batches yields the rows in order. It ends after an error. Each call is a pass over the data. The caller must
 	// release the batches.
 	Batches(ctx context.Context, p Pool, mem memory.Allocator) iter.Seq2[*Batch, error]

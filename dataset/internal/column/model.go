@@ -9,7 +9,7 @@ import (
 // AsModel sets the types of the columns that a model uses to the types that the model takes, where the first rows
 // permit it: a column of digits may be text, a column without values may be numbers, and so may a column of numbers with a few
 // texts, if the request skips these.
-func AsModel(req Request, cols []Column) {
+func AsModel(req OpenOptions, cols []Column) {
 	if req.Spec == nil {
 		return
 	}

@@ -60,10 +60,10 @@ func soundDecimal(d arrow.DecimalType) bool {
 // RecordBatches yields the selected columns of the records of r, in batches of up to MaxBatchRows rows, whose types
 // are plain. room returns the number of bytes of memory that a column of a batch may take beside the record; nil: no
 // limit.
-func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen, room func() int64) iter.Seq2[*Batch, error] {
+func RecordBatches(ctx context.Context, r array.RecordReader, roles *Roles, room func() int64) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		for {
-			b, err := NextRecord(ctx, r, sel)
+			b, err := NextRecord(ctx, r, roles)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -72,7 +72,7 @@ func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen, room 
 			if room != nil {
 				most = room()
 			}
-			if b == nil || !b.Parts(sel, most, yield) {
+			if b == nil || !b.Parts(roles, most, yield) {
 				return
 			}
 		}
@@ -81,7 +81,7 @@ func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen, room 
 
 // Parts passes the rows of a batch of NextRecord to yield, in batches of up to MaxBatchRows rows whose types are
 // plain. It returns false if yield did, or after an error. A column of a batch may take at most most bytes of memory.
-func (b *Batch) Parts(sel *Chosen, most int64, yield func(*Batch, error) bool) bool {
+func (b *Batch) Parts(roles *Roles, most int64, yield func(*Batch, error) bool) bool {
 	return b.Split(MaxBatchRows, func(part *Batch) bool {
 		for k, a := range part.Columns {
 			if a == nil { // Complete sets it
@@ -97,7 +97,7 @@ func (b *Batch) Parts(sel *Chosen, most int64, yield func(*Batch, error) bool) b
 				if bad := (Damaged{}); errors.As(err, &bad) {
 					err = Mark(fmt.Errorf("a record can't be read (%w): check its source", bad), ErrDamaged)
 				}
-				yield(nil, fmt.Errorf("column %q: %w", sel.Columns[k].Name, err))
+				yield(nil, fmt.Errorf("column %q: %w", roles.Columns[k].Name, err))
 				return false
 			}
 			a.Release()
@@ -109,11 +109,11 @@ func (b *Batch) Parts(sel *Chosen, most int64, yield func(*Batch, error) bool) b
 
 // NextRecord returns the selected columns of the next record, or nil after the last record. Parts makes their types
 // plain.
-func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch, error) {
+func NextRecord(ctx context.Context, r array.RecordReader, roles *Roles) (*Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	b := &Batch{Columns: make([]arrow.Array, len(sel.Columns))}
+	b := &Batch{Columns: make([]arrow.Array, len(roles.Columns))}
 	more, long := false, error(nil)
 	err := Recovered(func() error {
 		if more = r.Next(); !more {
@@ -123,7 +123,7 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 		if b.Rows = rec.NumRows(); b.Rows > math.MaxInt32 {
 			return fmt.Errorf("it has %d rows", b.Rows)
 		}
-		for k, c := range sel.Columns {
+		for k, c := range roles.Columns {
 			if c.Index == Absent {
 				continue // Complete sets it
 			}

@@ -11,12 +11,12 @@ import (
 )
 
 // Tables are the columns of the files of an input. Columns of equal names are one column of the input. Set gives the
-// columns of each file, Choose chooses among the columns that some file has, and Bind returns the chosen columns as a
+// columns of each file, AssignRoles chooses among the columns that some file has, and Bind returns the chosen columns as a
 // file has them.
 type Tables struct {
 	Gaps
 	paths     []string
-	choose    columnChooser
+	binder    columnBinder
 	model     bool       // the columns of a model are read
 	constants [][]Column // of each file: the columns that its folders name; nil: none
 
@@ -24,14 +24,14 @@ type Tables struct {
 	apart [][]Column // the latest tables that differ
 	files [][]Column // of each file: the columns in the file; files with equal columns share memory
 	names map[string]bool
-	sel   *Chosen
+	roles *Roles
 	bound map[*Column][]Column // the chosen columns of a table, by the table's first column
 }
 
 // NewTables returns the tables of files whose columns are not known yet.
-func NewTables(paths []string, req Request) *Tables {
+func NewTables(paths []string, req OpenOptions) *Tables {
 	retype(req.Spec, req.Constants)
-	return &Tables{paths: paths, choose: req.Choose, model: req.Spec != nil, constants: req.Constants,
+	return &Tables{paths: paths, binder: req.Binder, model: req.Spec != nil, constants: req.Constants,
 		files: make([][]Column, len(paths))}
 }
 
@@ -44,7 +44,7 @@ func retype(spec *schema.Spec, constants [][]Column) {
 	first := constants[0]
 	for k := range first {
 		if c := &first[k]; c.Empty || Number(c.Type) && Unit(c.Type) == "" {
-			AsModel(Request{Spec: spec}, first[k:k+1])
+			AsModel(OpenOptions{Spec: spec}, first[k:k+1])
 		}
 	}
 	for _, cols := range constants {
@@ -90,9 +90,9 @@ func sameType(a, b arrow.DataType) bool {
 	return arrow.IsInteger(id) || id == arrow.FLOAT32 || id == arrow.FLOAT64 || id == arrow.STRING || arrow.TypeEqual(a, b)
 }
 
-// Choose chooses among the columns of the files that Set knows. If numbered is true, the label may be the number of a
+// AssignRoles chooses among the columns of the files that Set knows. If numbered is true, the label may be the number of a
 // column of the first of them.
-func (t *Tables) Choose(numbered bool) (*Chosen, error) {
+func (t *Tables) AssignRoles(numbered bool) (*Roles, error) {
 	all, first := t.union()
 	if !numbered {
 		first = 0
@@ -104,8 +104,8 @@ func (t *Tables) Choose(numbered bool) (*Chosen, error) {
 	}
 	t.bound = map[*Column][]Column{}
 	var err error
-	t.sel, err = t.choose.First(humanize.Files(t.paths), all, first)
-	return t.sel, err
+	t.roles, err = t.binder.BindAll(humanize.Files(t.paths), all, first)
+	return t.roles, err
 }
 
 // union returns the columns that some file has: the columns of the first file in their order, then the further columns
@@ -148,7 +148,7 @@ func (t *Tables) union() (all []Column, first int) {
 	return all, first
 }
 
-// HasColumnsOf returns true if Choose has seen each column of a file.
+// HasColumnsOf returns true if AssignRoles has seen each column of a file.
 func (t *Tables) HasColumnsOf(file int) bool {
 	return !slices.ContainsFunc(t.files[file], func(c Column) bool { return !t.names[c.Name] })
 }
@@ -167,9 +167,9 @@ func (t *Tables) Bind(file int) (bound []Column, err error) {
 	switch {
 	case bound != nil:
 	case len(t.apart) == 1 && t.constants == nil: // the columns were chosen in this table
-		bound = t.sel.Columns
+		bound = t.roles.Columns
 	default:
-		if bound, err = t.choose.Further(t.paths[file], t.whole(file)); err != nil {
+		if bound, err = t.binder.BindFile(t.paths[file], t.whole(file)); err != nil {
 			return nil, err
 		}
 		t.mu.Lock()
@@ -195,7 +195,7 @@ func (t *Tables) Bind(file int) (bound []Column, err error) {
 func (t *Tables) whole(file int) []Column {
 	all := slices.Clone(t.files[file])
 	has := namesOf(all)
-	if t.model && !slices.ContainsFunc(t.sel.Columns, func(c Column) bool { return has[c.Name] }) {
+	if t.model && !slices.ContainsFunc(t.roles.Columns, func(c Column) bool { return has[c.Name] }) {
 		return all // it is an error, as for a single file
 	}
 	if t.constants != nil {
@@ -205,7 +205,7 @@ func (t *Tables) whole(file int) []Column {
 			}
 		}
 	}
-	for _, c := range t.sel.Columns {
+	for _, c := range t.roles.Columns {
 		if !has[c.Name] {
 			c.Index, c.Nullable, c.Parts, c.Constant, c.ListDef = Absent, true, nil, nil, 0
 			has[c.Name], all = true, append(all, c)

@@ -33,11 +33,11 @@ const (
 type arrowInput struct {
 	source.Input
 	tables *column.Tables
-	bound  []*column.Chosen // for each file, the columns with their places in this file
+	bound  []*column.Roles // for each file, the columns with their places in this file
 }
 
 // Open reads the schema of each file and chooses the columns to read.
-func Open(files []*source.File, req column.Request) (*arrowInput, error) {
+func Open(files []*source.File, req column.OpenOptions) (*arrowInput, error) {
 	in := &arrowInput{Input: source.Input{Files: files}}
 	in.tables = column.NewTables(in.Paths(), req)
 	for i, f := range files {
@@ -49,16 +49,16 @@ func Open(files []*source.File, req column.Request) (*arrowInput, error) {
 		r.release()
 	}
 	var err error
-	if in.Sel, err = in.tables.Choose(false); err != nil {
+	if in.Roles, err = in.tables.AssignRoles(false); err != nil {
 		return nil, err
 	}
 	for i := range files {
-		bound := *in.Sel
+		bound := *in.Roles
 		if bound.Columns, err = in.tables.Bind(i); err != nil {
 			return nil, err
 		}
 		for k, c := range bound.Columns {
-			in.Sel.Columns[k].Nullable = in.Sel.Columns[k].Nullable || c.Nullable
+			in.Roles.Columns[k].Nullable = in.Roles.Columns[k].Nullable || c.Nullable
 		}
 		in.bound = append(in.bound, &bound)
 	}
@@ -87,7 +87,7 @@ func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.All
 }
 
 // BatchesOf yields the chosen columns of a source. most is the maximum number of bytes of memory of its messages.
-func BatchesOf(ctx context.Context, s *source.File, sel *column.Chosen, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
+func BatchesOf(ctx context.Context, s *source.File, roles *column.Roles, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		r, err := openRecords(s, mem, most)
 		if err != nil {
@@ -95,7 +95,7 @@ func BatchesOf(ctx context.Context, s *source.File, sel *column.Chosen, mem memo
 			return
 		}
 		defer r.release()
-		for b, err := range column.RecordBatches(ctx, r, sel, r.messages.Left) {
+		for b, err := range column.RecordBatches(ctx, r, roles, r.messages.Left) {
 			switch {
 			case r.messages.err != nil: // it is more exact than Arrow's error
 				b.Release()
@@ -104,7 +104,7 @@ func BatchesOf(ctx context.Context, s *source.File, sel *column.Chosen, mem memo
 				err = fmt.Errorf("%s: %w", s.Path, err)
 			case err == nil:
 				b.File = s.Path
-				if err = b.Complete(sel.Columns, sel.Columns); err != nil {
+				if err = b.Complete(roles.Columns, roles.Columns); err != nil {
 					b.Release()
 					b = nil
 				}

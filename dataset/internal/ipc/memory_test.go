@@ -93,9 +93,9 @@ func TestRecordInMemory(t *testing.T) {
 	for most, fits := range map[int64]bool{8 * rows: false, 2*8*rows - 1: false, 2 * 8 * rows: true} {
 		got := int64(0)
 		s := require.Value(source.NewFile(context.Background(), path, nil, 0))(t)
-		sel := &column.Chosen{Columns: []column.Column{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, Label: -1, Weight: -1}
+		roles := &column.Roles{Columns: []column.Column{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, Label: -1, Weight: -1}
 		var err error
-		for b, bad := range ipcfile.BatchesOf(context.Background(), s, sel, memory.DefaultAllocator, most) {
+		for b, bad := range ipcfile.BatchesOf(context.Background(), s, roles, memory.DefaultAllocator, most) {
 			if err = bad; err == nil {
 				if got += b.Rows; b.Rows > column.MaxBatchRows {
 					t.Errorf("a batch of %d rows", b.Rows)

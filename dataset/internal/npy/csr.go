@@ -228,7 +228,7 @@ type CSR struct {
 }
 
 // OpenCSR reads the headers of matrices and chooses the columns to read, which have the names x0, x1 and so on.
-func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, error) {
+func OpenCSR(sources []*source.File, req column.OpenOptions, beside Beside) (*CSR, error) {
 	in := &CSR{Input: &Input{Input: source.Input{Files: sources}, beside: map[int]*Array{}}, spare: new(sync.Pool)}
 	for _, s := range sources {
 		m, err := openMatrix(s.Path, s.Info)
@@ -255,12 +255,12 @@ func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, e
 	for i := range in.parts {
 		tables.Set(i, all)
 	}
-	if err := in.choose(tables, in.place); err != nil {
+	if err := in.assignRoles(tables, in.place); err != nil {
 		return nil, err
 	}
-	in.paired = in.Sel.Plain && len(in.Sel.Keep) == 0 && in.isBeside(in.Sel.Label) && in.isBeside(in.Sel.Weight)
-	for k, i := range in.Sel.Features {
-		in.paired = in.paired && i == k && in.Sel.Columns[i].Index != column.Absent
+	in.paired = in.Roles.Plain && len(in.Roles.Keep) == 0 && in.isBeside(in.Roles.Label) && in.isBeside(in.Roles.Weight)
+	for k, i := range in.Roles.Features {
+		in.paired = in.paired && i == k && in.Roles.Columns[i].Index != column.Absent
 	}
 	if n := in.places[0].Numbered; n > 0 && !in.paired {
 		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and "+
@@ -270,11 +270,11 @@ func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, e
 }
 
 // isBeside returns true if column k of the selection is an array beside the rows, or if k is -1.
-func (in *CSR) isBeside(k int) bool { return k < 0 || in.beside[in.Sel.Columns[k].Index] != nil }
+func (in *CSR) isBeside(k int) bool { return k < 0 || in.beside[in.Roles.Columns[k].Index] != nil }
 
 // columns returns a column for each column of the matrices. More than schema.MaxNamed columns, or a model's numbered features, are one
 // column.
-func (in *CSR) columns(req column.Request) (cols []column.Column, err error) {
+func (in *CSR) columns(req column.OpenOptions) (cols []column.Column, err error) {
 	m := in.matrices[0]
 	first, n := 0, m.cols
 	if p := preprocessing(req.Spec); p != nil && len(p.Columns) == 1 && p.Columns[0].Kind == schema.NumberedColumn {
@@ -305,7 +305,7 @@ func preprocessing(spec *schema.Spec) *schema.Preprocessing {
 	return spec.Preprocessing
 }
 
-// place sets the places of the columns of a matrix in the selection.
+// place sets the places of the columns of a matrix among the read columns.
 func (in *CSR) place(p *part) {
 	var places column.Places
 	for k, c := range p.bound {
@@ -327,7 +327,7 @@ func (in *CSR) Pairs() (n int64) {
 
 // LabelOnly returns the input with only the labels if they are an array beside the rows, otherwise the same input.
 func (in *CSR) LabelOnly() column.Input {
-	if !in.isBeside(in.Sel.Label) {
+	if !in.isBeside(in.Roles.Label) {
 		return in
 	}
 	return in.Input.LabelOnly()
@@ -388,7 +388,7 @@ func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
 	}
 	step := int64(column.MaxBatchRows)
 	if !w.in.paired {
-		step = max(leastRows, min(step, denseBytes/8/int64(max(1, len(w.in.Sel.Columns)))))
+		step = max(leastRows, min(step, denseBytes/8/int64(max(1, len(w.in.Roles.Columns)))))
 	}
 	pending, err := w.pointers(pointers, 1)
 	if err != nil {
@@ -472,7 +472,7 @@ func (w *walk) job(row int64, ends []int64) (column.Job, error) {
 	n, rows := hi-lo, int64(len(ends)-1)
 	bytes := n*(2*w.m.indices.size+2*w.m.data.size+12) + 16*rows
 	if !w.in.paired {
-		bytes += 8 * rows * int64(len(w.in.Sel.Columns))
+		bytes += 8 * rows * int64(len(w.in.Roles.Columns))
 	}
 	var read *elements
 	if w.indices != nil {
@@ -549,7 +549,7 @@ func (w *walk) batch(row int64, ends []int64, read *elements) (*column.Batch, er
 	}
 	defer b.Release()
 	all := w.dense(b)
-	if err := all.Complete(w.part.bound, w.in.Sel.Columns); err != nil {
+	if err := all.Complete(w.part.bound, w.in.Roles.Columns); err != nil {
 		all.Release()
 		return nil, err
 	}
@@ -566,9 +566,9 @@ func (w *walk) besides() (columns []int) {
 		}
 		return columns
 	}
-	for _, k := range []int{w.in.Sel.Label, w.in.Sel.Weight} {
+	for _, k := range []int{w.in.Roles.Label, w.in.Roles.Weight} {
 		if k >= 0 && w.in.isBeside(k) {
-			columns = append(columns, w.in.Sel.Columns[k].Index)
+			columns = append(columns, w.in.Roles.Columns[k].Index)
 		}
 	}
 	return columns

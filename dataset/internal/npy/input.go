@@ -40,12 +40,12 @@ type Input struct {
 type part struct {
 	*Array
 	first   int64 // number of the array's first row in the input
-	columns []int // for each column of the selection, its number in the array or of Beside, or column.Absent
+	columns []int // for each read column, its number in the array or of Beside, or column.Absent
 	bound   []column.Column
 }
 
 // Open reads the headers of arrays and chooses the columns to read. The columns of the rows are x0, x1 and so on.
-func Open(sources []*source.File, req column.Request, beside Beside) (*Input, error) {
+func Open(sources []*source.File, req column.OpenOptions, beside Beside) (*Input, error) {
 	in := &Input{Input: source.Input{Files: sources}, beside: map[int]*Array{}}
 	for _, s := range sources {
 		a, err := openArray(s.Path, s.Info)
@@ -76,16 +76,16 @@ func Open(sources []*source.File, req column.Request, beside Beside) (*Input, er
 		}
 		tables.Set(i, append(cols, further...))
 	}
-	return in, in.choose(tables, func(p *part) {
+	return in, in.assignRoles(tables, func(p *part) {
 		for _, c := range p.bound {
 			p.columns = append(p.columns, c.Index)
 		}
 	})
 }
 
-// choose chooses the columns to read, and calls place with each array, whose chosen columns are known.
-func (in *Input) choose(tables *column.Tables, place func(p *part)) (err error) {
-	if in.Sel, err = tables.Choose(false); err != nil {
+// assignRoles chooses the columns to read, and calls place with each array, whose chosen columns are known.
+func (in *Input) assignRoles(tables *column.Tables, place func(p *part)) (err error) {
+	if in.Roles, err = tables.AssignRoles(false); err != nil {
 		return err
 	}
 	for i := range in.parts {
@@ -144,9 +144,9 @@ func (in *Input) Stored() (bytes int64) {
 
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() column.Input {
-	k := in.Sel.Label
+	k := in.Roles.Label
 	only := &Input{Input: in.Input, beside: in.beside, rows: in.rows}
-	only.Sel = &column.Chosen{Columns: in.Sel.Columns[k : k+1], Weight: -1}
+	only.Roles = &column.Roles{Columns: in.Roles.Columns[k : k+1], Weight: -1}
 	for _, p := range in.parts {
 		p.columns, p.bound = p.columns[k:k+1], p.bound[k:k+1]
 		only.parts = append(only.parts, p)
@@ -222,7 +222,7 @@ func (in *Input) batch(p *part, lo, hi int64) (*column.Batch, error) {
 			b.Columns[k] = all[0]
 		}
 	}
-	if err := b.Complete(p.bound, in.Sel.Columns); err != nil {
+	if err := b.Complete(p.bound, in.Roles.Columns); err != nil {
 		b.Release()
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// A noRowMatches is column.Chosen.NoRowMatches.
+// A noRowMatches is column.Roles.NoRowMatches.
 type noRowMatches = func(file string, rows int64, bounds []column.Bounds) bool
 
 // unread returns true if the statistics of a row group exclude each of its rows. Without ordered, only the numbers of nulls count.

@@ -25,7 +25,7 @@ import (
 // Input is the selected columns of Parquet files, whose metadata was read and checked.
 type Input struct {
 	Files []*File
-	Sel   *column.Chosen
+	Roles *column.Roles
 	Rows  int64
 
 	Memory  int64 // maximum bytes of memory of a pass; 0: no limit
@@ -69,7 +69,7 @@ func (c chunk) pages(col column.Column, rows int64) Chunk {
 }
 
 // Open reads the metadata of all files and chooses the columns to read.
-func Open(ctx context.Context, all []*source.File, req column.Request, p column.Pool) (*Input, error) {
+func Open(ctx context.Context, all []*source.File, req column.OpenOptions, p column.Pool) (*Input, error) {
 	in := &Input{Files: make([]*File, len(all)), paths: source.Paths(all)}
 	in.tables = column.NewTables(in.paths, req)
 	if files.Scheme(in.paths[0]) != "" {
@@ -81,8 +81,8 @@ func Open(ctx context.Context, all []*source.File, req column.Request, p column.
 	rows := map[string]int64{}
 	for i, f := range in.Files {
 		all[i].Info = f.Info
-		for k, c := range f.columns[:len(in.Sel.Columns)] {
-			in.Sel.Columns[k].Nullable = in.Sel.Columns[k].Nullable || c.Nullable
+		for k, c := range f.columns[:len(in.Roles.Columns)] {
+			in.Roles.Columns[k].Nullable = in.Roles.Columns[k].Nullable || c.Nullable
 		}
 		for _, g := range f.Groups {
 			in.Rows += g.rows
@@ -105,7 +105,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 				return err
 			}
 			if in.tables.Set(i, columns); i == 0 {
-				in.Sel, refused = in.tables.Choose(false)
+				in.Roles, refused = in.tables.AssignRoles(false)
 			}
 			if refused != nil || !in.tables.HasColumnsOf(i) {
 				return nil
@@ -127,7 +127,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 	if covered {
 		return refused
 	}
-	if in.Sel, err = in.tables.Choose(false); err != nil {
+	if in.Roles, err = in.tables.AssignRoles(false); err != nil {
 		return err
 	}
 	return p.Each(ctx, len(in.paths), func(i int) error {
@@ -139,7 +139,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 func (in *Input) bind(i int, m *Metadata) error {
 	columns, err := in.tables.Bind(i)
 	if err == nil {
-		in.Files[i], err = m.Selected(columns, in.Sel.NoRowMatches)
+		in.Files[i], err = m.Selected(columns, in.Roles.NoRowMatches)
 	}
 	return err
 }
@@ -150,13 +150,13 @@ func (in *Input) Total() int64 { return in.Rows }
 // Most returns the number of rows.
 func (in *Input) Most() int64 { return in.Rows }
 
-// Chosen returns the columns that are read.
-func (in *Input) Chosen() *column.Chosen { return in.Sel }
+// ReadColumns returns the columns that are read.
+func (in *Input) ReadColumns() *column.Roles { return in.Roles }
 
 // Notes returns lines about columns that some files lack, and about timestamps of INT96 out of range.
 func (in *Input) Notes() (notes []string) {
 	notes = in.tables.Notes(in.paths)
-	for _, c := range in.Sel.Columns {
+	for _, c := range in.Roles.Columns {
 		if c.OutOfRange != nil && c.OutOfRange.Load() {
 			notes = append(notes, fmt.Sprintf("column %q: timestamps before 1677 and after 2262 are missing, since INT96 is "+
 				"read in nanoseconds (write the column as INT64 in microseconds)", c.Name))
@@ -183,7 +183,7 @@ func (in *Input) Name() string {
 // decoded at the same time too. With one worker, or if memory is short, a batch is decoded only when it is requested.
 func (in *Input) Batches(ctx context.Context, p column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		groups, columns := in.groups(), max(1, len(in.Sel.Columns))
+		groups, columns := in.groups(), max(1, len(in.Roles.Columns))
 		lanes := in.Lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		buffers := in.buffers
 		if buffers == nil {
@@ -277,7 +277,7 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 
 // Only returns an input with only the rows of r, which are decoded in memory of the given pool.
 func (in *Input) Only(r RowRange, buffers *Pool) *Input {
-	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, paths: in.paths, tables: in.tables,
+	part := &Input{Roles: in.Roles, Rows: r.Last - r.First, Memory: in.Memory, paths: in.paths, tables: in.tables,
 		buffers: buffers}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints}
@@ -311,9 +311,9 @@ func (in *Input) Stored() (bytes int64) {
 
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() column.Input {
-	label := in.Sel.Label
+	label := in.Roles.Label
 	only := &Input{Rows: in.Rows, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: in.buffers,
-		Sel: &column.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
+		Roles: &column.Roles{Columns: in.Roles.Columns[label : label+1], Weight: -1}}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
 		for _, group := range f.Groups {

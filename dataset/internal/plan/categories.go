@@ -8,7 +8,7 @@ import (
 
 // categories makes a feature of each text.
 var categories = treatment{
-	takes:   func(c *Column) bool { return c.HasTexts },
+	takes:   func(c *Counts) bool { return c.HasTexts },
 	inputs:  ownInput,
 	becomes: codingWords,
 	notes:   textNotes,
@@ -16,13 +16,13 @@ var categories = treatment{
 
 // codedTexts takes the columns for which an option asks for categories or for hashes.
 var codedTexts = treatment{
-	takes:   func(c *Column) bool { return c.HasTexts && (c.Word != "" || c.IsCategorical) },
+	takes:   func(c *Counts) bool { return c.HasTexts && (c.Word != "" || c.IsCategorical) },
 	inputs:  ownInput,
 	becomes: codingWords,
 }
 
 // codingWords returns the words for categories or their hashes.
-func codingWords(_ *Column, inputs []schema.Column) string {
+func codingWords(_ *Counts, inputs []schema.Column) string {
 	if c := inputs[0]; c.Hashed() {
 		return fmt.Sprintf("hashed to 2^%d", c.HashBits)
 	}

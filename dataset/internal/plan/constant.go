@@ -5,7 +5,7 @@ const oneValue = "left out: one value"
 
 // constant leaves out columns whose values are all the same.
 var constant = treatment{
-	takes: func(c *Column) bool {
+	takes: func(c *Counts) bool {
 		same := c.Min == c.Max
 		switch {
 		case c.HasTexts:

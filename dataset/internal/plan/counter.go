@@ -7,7 +7,7 @@ const leastRows = 20
 // that only grow may be the values of a sorted file. A column of a text file whose last line has a sum, or the like,
 // has texts.
 var counter = treatment{
-	takes: func(c *Column) bool {
+	takes: func(c *Counts) bool {
 		counts := c.HasIntegers && c.CountsRows
 		if c.HasTexts {
 			r, f := c.numbers('.')

@@ -10,13 +10,13 @@ import (
 
 // dates takes dates and times.
 var dates = treatment{
-	takes:   func(c *Column) bool { return c.HasDates },
-	inputs:  func(c *Column) []schema.Column { return c.Range.inputs(c.Input.Name, "") },
+	takes:   func(c *Counts) bool { return c.HasDates },
+	inputs:  func(c *Counts) []schema.Column { return c.Range.inputs(c.Input.Name, "") },
 	becomes: dateParts,
 }
 
 // dateParts returns the words for features of dates.
-func dateParts(_ *Column, inputs []schema.Column) string {
+func dateParts(_ *Counts, inputs []schema.Column) string {
 	var words []string
 	for _, c := range inputs {
 		if word, _ := strings.CutSuffix(string(c.Derive), " sin"); !strings.HasSuffix(word, "cos") {

@@ -5,7 +5,7 @@ const noValue = "left out: no value"
 
 // emptyColumns leaves out columns without a value.
 var emptyColumns = treatment{
-	takes:   func(c *Column) bool { return c.values() == 0 && !c.IsNamed },
+	takes:   func(c *Counts) bool { return c.values() == 0 && !c.IsNamed },
 	inputs:  noInputs,
 	becomes: alwaysWords(noValue),
 }

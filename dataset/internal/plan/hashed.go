@@ -10,8 +10,8 @@ const mostOneHot = 64
 // hashedTexts makes features of the hashes of texts if the texts are many. With more than MaxAllBuckets bits, only the
 // buckets of the training rows are features. So wide hashes cost nothing, and few texts share a bucket.
 var hashedTexts = treatment{
-	takes: func(c *Column) bool { return c.HasTexts && c.Distinct > mostOneHot },
-	inputs: func(c *Column) []schema.Column {
+	takes: func(c *Counts) bool { return c.HasTexts && c.Distinct > mostOneHot },
+	inputs: func(c *Counts) []schema.Column {
 		in := c.Input
 		in.Kind, in.HashBits = schema.HashColumn, schema.MaxAllBuckets+1
 		for in.HashBits < schema.MaxHashBits && 1<<in.HashBits < 16*c.Distinct {

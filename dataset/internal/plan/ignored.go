@@ -5,7 +5,7 @@ const ofTypeIgnore = "left out: --type says so"
 
 // ignoredColumns leaves out columns of the type ignore.
 var ignoredColumns = treatment{
-	takes:   func(*Column) bool { return true },
+	takes:   func(*Counts) bool { return true },
 	inputs:  noInputs,
 	becomes: alwaysWords(ofTypeIgnore),
 }

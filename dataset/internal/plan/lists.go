@@ -6,7 +6,7 @@ import (
 
 // lists takes lists of numbers, and the features of svmlight files, as they are.
 var lists = treatment{
-	takes: func(c *Column) bool {
+	takes: func(c *Counts) bool {
 		return c.Input.Kind == schema.ListColumn || c.Input.Kind == schema.NumberedColumn
 	},
 	inputs:  ownInput,
@@ -14,4 +14,4 @@ var lists = treatment{
 }
 
 // ownInput returns the column as one input.
-func ownInput(c *Column) []schema.Column { return []schema.Column{c.Input} }
+func ownInput(c *Counts) []schema.Column { return []schema.Column{c.Input} }

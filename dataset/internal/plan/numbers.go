@@ -2,7 +2,7 @@ package plan
 
 // numbers takes numbers and booleans as they are.
 var numbers = treatment{
-	takes:   func(c *Column) bool { return !c.HasTexts },
+	takes:   func(c *Counts) bool { return !c.HasTexts },
 	inputs:  ownInput,
 	becomes: alwaysWords("number"),
 }

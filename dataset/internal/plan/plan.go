@@ -86,11 +86,11 @@ type Decisions struct {
 	Unlabelled bool // leave out the rows without a label
 	Notes      []string
 	TypesNote  string // about columns from whose types no feature can be made; "": there are none
-	Columns    []Prepared
+	Columns    []Column
 }
 
-// Prepared describes a column, and the features that it becomes.
-type Prepared struct {
+// Column describes a column, and the features that it becomes.
+type Column struct {
 	Name     string   `json:"name"`
 	Type     string   `json:"type"`
 	Missing  int64    `json:"missing"`         // of texts among numbers or dates, too
@@ -111,13 +111,13 @@ const marked = ", missing values marked"
 
 // Make returns how columns become features. types are the types that the option type names. nulls is the treatment of
 // missing values that the options ask for; "" lets the values decide.
-func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Decisions, error) {
-	chosen, err := choose(columns, types)
+func Make(columns []*Counts, types map[string]Word, nulls schema.Nulls) (*Decisions, error) {
+	chosen, err := treatmentsOf(columns, types)
 	if err != nil {
 		return nil, err
 	}
 	last := keepLast(columns, chosen)
-	p := &Decisions{Nulls: nulls, Inputs: make([]schema.Column, 0, len(columns)), Columns: make([]Prepared, 0, len(columns))}
+	p := &Decisions{Nulls: nulls, Inputs: make([]schema.Column, 0, len(columns)), Columns: make([]Column, 0, len(columns))}
 	plain, gaps := true, false
 	var decisions []string
 	for i, c := range columns {
@@ -155,11 +155,11 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Decisi
 	return p, nil
 }
 
-// choose returns the treatment of each column, or an error about the columns that don't fit their types.
-func choose(columns []*Column, types map[string]Word) (chosen []*treatment, err error) {
+// treatmentsOf returns the treatment of each column, or an error about the columns that don't fit their types.
+func treatmentsOf(columns []*Counts, types map[string]Word) (chosen []*treatment, err error) {
 	var bad []error
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		named := func(c *Column) bool { return c.Input.Name == name }
+		named := func(c *Counts) bool { return c.Input.Name == name }
 		if types[name] != Ignore && !slices.ContainsFunc(columns, named) {
 			err := message.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name)
 			bad = append(bad, column.Mark(err, column.ErrColumn))
@@ -176,7 +176,7 @@ func choose(columns []*Column, types map[string]Word) (chosen []*treatment, err 
 
 // keepLast makes the first column that counts the rows a number if all columns are left out. It returns that column, or
 // nil.
-func keepLast(columns []*Column, chosen []*treatment) *Column {
+func keepLast(columns []*Counts, chosen []*treatment) *Counts {
 	first := -1
 	for i, t := range chosen {
 		switch {
@@ -196,10 +196,10 @@ func keepLast(columns []*Column, chosen []*treatment) *Column {
 }
 
 // prepare returns the features that the column becomes by a treatment, and their description.
-func (c *Column) prepare(t *treatment, nulls schema.Nulls) (
-	col Prepared, inputs []schema.Column) {
+func (c *Counts) prepare(t *treatment, nulls schema.Nulls) (
+	col Column, inputs []schema.Column) {
 	inputs = t.inputs(c)
-	col = Prepared{Name: c.Input.Name, Type: c.Type, Missing: c.Missing, Distinct: c.Distinct, More: c.HasMore,
+	col = Column{Name: c.Input.Name, Type: c.Type, Missing: c.Missing, Distinct: c.Distinct, More: c.HasMore,
 		Range: c.span(t), Examples: c.Examples, Becomes: t.becomes(c, inputs), LeftOut: len(inputs) == 0,
 		text: c.HasTexts, asked: c.IsCategorical && c.Word == "" && c.HasTexts}
 	if t.reads != nil {
@@ -233,9 +233,9 @@ func capped(notes []string) []string {
 }
 
 // emptied returns true if some column that is left out is no complete column of equal numbers.
-func (p *Decisions) emptied(columns []*Column) bool {
-	return slices.ContainsFunc(columns, func(c *Column) bool { return c.Missing > 0 }) ||
-		!slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && !c.text })
+func (p *Decisions) emptied(columns []*Counts) bool {
+	return slices.ContainsFunc(columns, func(c *Counts) bool { return c.Missing > 0 }) ||
+		!slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Becomes == oneValue && !c.text })
 }
 
 // nothing returns the error that no feature is left.
@@ -250,7 +250,7 @@ func (p *Decisions) nothing() error {
 }
 
 // reason returns the words for the features, or the reason to leave the column out.
-func (c *Prepared) reason() string {
+func (c *Column) reason() string {
 	return strings.TrimPrefix(strings.TrimSuffix(c.Becomes, marked), "left out: ")
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // textColumn returns the column x of n texts in turn.
-func textColumn(n int, texts ...string) *Column {
-	c := &Column{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", HasTexts: true}
+func textColumn(n int, texts ...string) *Counts {
+	c := &Counts{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", HasTexts: true}
 	c.Begin()
 	odd := map[string]int{}
 	for i := range n {
@@ -20,7 +20,7 @@ func textColumn(n int, texts ...string) *Column {
 		c.Rows++
 		if k, again := odd[text]; again {
 			if k > 0 {
-				c.Odd[k-1].Rows++
+				c.OddTexts[k-1].Rows++
 			}
 			continue
 		}
@@ -32,7 +32,7 @@ func textColumn(n int, texts ...string) *Column {
 }
 
 // byteColumn returns the column x of n values: some of them are bytes and no text, the others are one text.
-func byteColumn(n, bytes int, typeOfBytes bool) *Column {
+func byteColumn(n, bytes int, typeOfBytes bool) *Counts {
 	c := textColumn(n-bytes, "a")
 	for range bytes {
 		c.Rows++
@@ -42,8 +42,8 @@ func byteColumn(n, bytes int, typeOfBytes bool) *Column {
 }
 
 // numberColumn returns the column x of integers.
-func numberColumn(values ...float64) *Column {
-	c := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", HasIntegers: true}
+func numberColumn(values ...float64) *Counts {
+	c := &Counts{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", HasIntegers: true}
 	c.Begin()
 	for i, v := range values {
 		c.Rows++
@@ -63,20 +63,20 @@ func differing(n int, format string) (texts []string) {
 // TestTreatments: a column goes to the treatment that its values, and a word, say. Each treatment takes some column.
 func TestTreatments(t *testing.T) {
 	rising := upTo(30)
-	dated := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Rows: 2, Range: newRange()}
+	dated := &Counts{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Rows: 2, Range: newRange()}
 	dated.Range.Add(3)
 	dated.Range.Add(40)
 	asked := textColumn(9, "a", "b")
 	asked.IsCategorical = true
 	taken := map[*treatment]bool{}
 	for _, c := range []struct {
-		column *Column
+		column *Counts
 		word   Word
 		want   *treatment
 	}{
 		{textColumn(9, "a"), Ignore, &ignoredColumns},
-		{&Column{Input: schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
-		{&Column{Rows: 3, Missing: 3}, Text, &emptyColumns},
+		{&Counts{Input: schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
+		{&Counts{Rows: 3, Missing: 3}, Text, &emptyColumns},
 		{byteColumn(9, 5, false), "", &byteColumns},
 		{byteColumn(9, 5, false), Category, nil},
 		{byteColumn(9, 4, false), "", &constant},
@@ -142,7 +142,7 @@ func TestParseTypes(t *testing.T) {
 
 // TestLastFeature: a column that counts the rows stays if all other columns are left out, and then alone.
 func TestLastFeature(t *testing.T) {
-	count := func(name string) *Column {
+	count := func(name string) *Counts {
 		c := numberColumn(upTo(30)...)
 		c.Input.Name = name
 		return c
@@ -150,14 +150,14 @@ func TestLastFeature(t *testing.T) {
 	summed := textColumn(31, append(differing(30, "%d"), "Total")...)
 	summed.Input.Name = "a"
 	for _, c := range []struct {
-		columns []*Column
+		columns []*Counts
 		want    string // the columns that stay
 	}{
-		{[]*Column{count("a")}, "a"},
-		{[]*Column{textColumn(30, "z"), count("a"), count("b")}, "a"},
-		{[]*Column{count("a"), numberColumn(1, 2, 2)}, "x"},
-		{[]*Column{textColumn(30, "p", "q"), count("a")}, "x"},
-		{[]*Column{summed}, "a"},
+		{[]*Counts{count("a")}, "a"},
+		{[]*Counts{textColumn(30, "z"), count("a"), count("b")}, "a"},
+		{[]*Counts{count("a"), numberColumn(1, 2, 2)}, "x"},
+		{[]*Counts{textColumn(30, "p", "q"), count("a")}, "x"},
+		{[]*Counts{summed}, "a"},
 	} {
 		p := require.Value(Make(c.columns, nil, schema.NullsZero))(t)
 		if slices.ContainsFunc(p.Inputs, func(in schema.Column) bool { return in.Name == "a" && in.Categorical() }) {
@@ -174,7 +174,7 @@ func TestLastFeature(t *testing.T) {
 			t.Errorf("%q stay, want %q; notes %q", got, c.want, p.Notes)
 		}
 	}
-	_, err := Make([]*Column{textColumn(30, "z")}, nil, "")
+	_, err := Make([]*Counts{textColumn(30, "z")}, nil, "")
 	require.Error(t, err, "no feature is left, all columns are left out: x (one value)")
 }
 

@@ -22,11 +22,11 @@ type reading interface {
 // A fit is a reading, and the texts of a column that the reading can't read.
 type fit struct {
 	reading
-	odd []int // their numbers in Column.Odd
+	odd []int // their numbers in Counts.OddTexts
 }
 
-// An Odd is a text of a column that some reading can't read.
-type Odd struct {
+// An OddText is a text of a column that some reading can't read.
+type OddText struct {
 	Text string
 	Rows int64  // number of rows with the text
 	Row  int64  // the first of them
@@ -43,9 +43,9 @@ const mostCodes = 20
 // values.
 const mostOdd = 100
 
-// AddText counts the first of some rows with a text. It returns the text's number in Odd plus 1, or 0 if all readings
+// AddText counts the first of some rows with a text. It returns the text's number in OddTexts plus 1, or 0 if all readings
 // can read it, or all have failed.
-func (c *Column) AddText(text string, row int64) (odd int) {
+func (c *Counts) AddText(text string, row int64) (odd int) {
 	if len(c.fits) == 0 {
 		return 0
 	}
@@ -60,33 +60,33 @@ func (c *Column) AddText(text string, row int64) (odd int) {
 		return 0
 	}
 	if c.HasMore { // the text may have been counted
-		if i := slices.IndexFunc(c.Odd, func(o Odd) bool { return o.Text == text }); i >= 0 {
-			c.Odd[i].Rows++
+		if i := slices.IndexFunc(c.OddTexts, func(o OddText) bool { return o.Text == text }); i >= 0 {
+			c.OddTexts[i].Rows++
 			return i + 1
 		}
 	}
 	for _, i := range failed {
-		c.fits[i].odd = append(c.fits[i].odd, len(c.Odd))
+		c.fits[i].odd = append(c.fits[i].odd, len(c.OddTexts))
 	}
 	c.fits = slices.DeleteFunc(c.fits, func(f fit) bool { return len(f.odd) > mostOdd })
-	c.Odd = append(c.Odd, Odd{Text: strings.Clone(text), Rows: 1, Row: row, missing: missing})
-	return len(c.Odd)
+	c.OddTexts = append(c.OddTexts, OddText{Text: strings.Clone(text), Rows: 1, Row: row, missing: missing})
+	return len(c.OddTexts)
 }
 
-// BeginsFit returns true if a text, given by its number in Odd, is the first that some reading can't read.
-func (c *Column) BeginsFit(odd int) bool {
+// BeginsFit returns true if a text, given by its number in OddTexts, is the first that some reading can't read.
+func (c *Counts) BeginsFit(odd int) bool {
 	return slices.ContainsFunc(c.fits, func(f fit) bool { return len(f.odd) > 0 && f.odd[0] == odd })
 }
 
 // WithoutFiles makes notes about odd texts name no file, because the table has only one.
-func (c *Column) WithoutFiles() {
-	for i := range c.Odd {
-		c.Odd[i].File = ""
+func (c *Counts) WithoutFiles() {
+	for i := range c.OddTexts {
+		c.OddTexts[i].File = ""
 	}
 }
 
 // place returns the line of the first row with the text, or the row if its line is unknown.
-func (o Odd) place() string {
+func (o OddText) place() string {
 	switch {
 	case o.Line == 0:
 		return fmt.Sprintf("row %d", o.Row)
@@ -97,16 +97,16 @@ func (o Odd) place() string {
 }
 
 // oddRows returns the number of rows with a text that a reading can't read.
-func (c *Column) oddRows(f *fit) (rows int64) {
+func (c *Counts) oddRows(f *fit) (rows int64) {
 	for _, i := range f.odd {
-		rows += c.Odd[i].Rows
+		rows += c.OddTexts[i].Rows
 	}
 	return rows
 }
 
 // missingTexts returns the number of rows with a text by which people mean a missing value.
-func (c *Column) missingTexts() (rows int64) {
-	for _, o := range c.Odd {
+func (c *Counts) missingTexts() (rows int64) {
+	for _, o := range c.OddTexts {
 		if o.missing {
 			rows += o.Rows
 		}
@@ -115,9 +115,9 @@ func (c *Column) missingTexts() (rows int64) {
 }
 
 // texts returns the number of rows with a text that doesn't mean a missing value, and the number of these texts.
-func (c *Column) texts() (rows int64, different int) {
+func (c *Counts) texts() (rows int64, different int) {
 	rows, different = c.values()-c.missingTexts(), c.Distinct
-	for _, o := range c.Odd {
+	for _, o := range c.OddTexts {
 		if o.missing {
 			different--
 		}
@@ -127,7 +127,7 @@ func (c *Column) texts() (rows int64, different int) {
 
 // best returns the reading of a type, and for which is returns true, that can't read the fewest rows. nil: there is
 // none.
-func best[R reading](c *Column, is func(R) bool) (r R, f *fit) {
+func best[R reading](c *Counts, is func(R) bool) (r R, f *fit) {
 	for i := range c.fits {
 		if one, ok := c.fits[i].reading.(R); ok && is(one) && (f == nil || c.oddRows(&c.fits[i]) < c.oddRows(f)) {
 			r, f = one, &c.fits[i]
@@ -138,7 +138,7 @@ func best[R reading](c *Column, is func(R) bool) (r R, f *fit) {
 
 // accepts returns true if a reading can read all texts of the column but a few, which count as missing: less than
 // half of all texts if the option type names the reading.
-func (c *Column) accepts(f *fit) bool {
+func (c *Counts) accepts(f *fit) bool {
 	rows, _ := c.texts()
 	odd := c.oddRows(f)
 	switch {
@@ -156,16 +156,16 @@ func (c *Column) accepts(f *fit) bool {
 // rare returns true if the texts that a reading can't read are few: at most one of 20 rows, ten different ones, and
 // one for four others. If the other texts are at most mostCodes numbers, each odd text has one row: otherwise it is a
 // category, as they are.
-func (c *Column) rare(f *fit) bool {
+func (c *Counts) rare(f *fit) bool {
 	rows, different := c.texts()
 	read := different - len(f.odd)
 	_, number := f.reading.(*numberReading)
 	return f.noun() != "" && 20*c.oddRows(f) <= rows && len(f.odd) <= 10 && 4*len(f.odd) <= read &&
-		!(number && read <= mostCodes && slices.ContainsFunc(f.odd, func(i int) bool { return c.Odd[i].Rows > 1 }))
+		!(number && read <= mostCodes && slices.ContainsFunc(f.odd, func(i int) bool { return c.OddTexts[i].Rows > 1 }))
 }
 
 // oddNote returns the note that the texts that a reading can't read count as missing.
-func (c *Column) oddNote(f *fit) string {
+func (c *Counts) oddNote(f *fit) string {
 	they := "they count as missing"
 	if c.oddRows(f) == 1 {
 		they = "it counts as missing"
@@ -174,7 +174,7 @@ func (c *Column) oddNote(f *fit) string {
 }
 
 // oddCount returns the words for the number of rows that a reading can't read.
-func (c *Column) oddCount(f *fit) string {
+func (c *Counts) oddCount(f *fit) string {
 	rows, _ := c.texts()
 	odd, are := c.oddRows(f), "are no "+f.noun()+"s"
 	if odd == 1 {
@@ -184,7 +184,7 @@ func (c *Column) oddCount(f *fit) string {
 }
 
 // quoteOdd returns the first texts that a reading can't read, and the place of the first if hasPlace is true.
-func (c *Column) quoteOdd(f *fit, hasPlace bool) string {
+func (c *Counts) quoteOdd(f *fit, hasPlace bool) string {
 	const most = 3
 	var all []string
 	between := ", "
@@ -192,9 +192,9 @@ func (c *Column) quoteOdd(f *fit, hasPlace bool) string {
 		between = "; "
 	}
 	for n, i := range f.odd[:min(len(f.odd), most)] {
-		text := fmt.Sprintf("%.40q", c.Odd[i].Text)
+		text := fmt.Sprintf("%.40q", c.OddTexts[i].Text)
 		if n == 0 && hasPlace {
-			text += ", " + c.Odd[i].place()
+			text += ", " + c.OddTexts[i].place()
 		}
 		all = append(all, text)
 	}
@@ -206,7 +206,7 @@ func (c *Column) quoteOdd(f *fit, hasPlace bool) string {
 
 // textNotes returns the reason that a column is text, if more than half of its texts are numbers or dates. If there
 // are at most 20 different ones, they may be categories: four of five texts must be numbers.
-func textNotes(c *Column) []string {
+func textNotes(c *Counts) []string {
 	_, f := best(c, func(r reading) bool { return r.noun() != "" })
 	if f == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 )
 
 // noted returns the treatment of a column, and the notes of its plan.
-func noted(t *testing.T, c *Column) (*treatment, string) {
+func noted(t *testing.T, c *Counts) (*treatment, string) {
 	t.Helper()
-	p := require.Value(Make([]*Column{c}, nil, schema.NullsZero))(t)
+	p := require.Value(Make([]*Counts{c}, nil, schema.NullsZero))(t)
 	return treatmentOf(c), strings.Join(p.Notes, "|")
 }
 
@@ -85,7 +85,7 @@ func TestOddTexts(t *testing.T) {
 		}
 		if c.want == &counter || c.want == &names { // another column stays
 			other := textColumn(3, "a", "b")
-			p := require.Value(Make([]*Column{col, other}, nil, schema.NullsZero))(t)
+			p := require.Value(Make([]*Counts{col, other}, nil, schema.NullsZero))(t)
 			notes := strings.Join(p.Notes, "|")
 			if got := treatmentOf(col); got != c.want || !strings.Contains(notes, c.note) || c.note == "" &&
 				strings.Contains(notes, "values") {
@@ -122,7 +122,7 @@ func TestOddOrder(t *testing.T) {
 		}
 		describe := func() string {
 			c := textColumn(len(texts), texts...)
-			p := require.Value(Make([]*Column{c, textColumn(3, "a", "b")}, nil, ""))(t)
+			p := require.Value(Make([]*Counts{c, textColumn(3, "a", "b")}, nil, ""))(t)
 			return fmt.Sprint(p.Columns[0].Becomes, p.Columns[0].Missing, p.Columns[0].Range, len(p.Notes))
 		}
 		want := describe()

@@ -26,13 +26,13 @@ var textDates = treatment{
 		}
 		return all
 	},
-	reads: func(c *Column) *fit {
+	reads: func(c *Counts) *fit {
 		if _, f := c.layout(); f != nil && c.accepts(f) {
 			return f
 		}
 		return nil
 	},
-	inputs: func(c *Column) []schema.Column {
+	inputs: func(c *Counts) []schema.Column {
 		r, _ := c.layout()
 		return r.inputs(c.Input.Name, r.layout)
 	},
@@ -42,7 +42,7 @@ var textDates = treatment{
 
 // layout returns the first of the layouts that can read the most rows. The type may name the order of a layout; names
 // of months need none.
-func (c *Column) layout() (*dateReading, *fit) {
+func (c *Counts) layout() (*dateReading, *fit) {
 	_, named, _ := strings.Cut(string(c.Word), ":")
 	return best(c, func(r *dateReading) bool {
 		order := schema.DateOrder(r.layout)
@@ -51,25 +51,25 @@ func (c *Column) layout() (*dateReading, *fit) {
 }
 
 // TextDates counts the different texts of a column that must all be dates.
-type TextDates struct{ Column }
+type TextDates struct{ Counts }
 
 // NewTextDates returns the dates of no texts. word is the type of the column that an option names.
 func NewTextDates(name string, word Word) *TextDates {
-	t := &TextDates{Column{Input: schema.Column{Name: name}, Word: word, HasTexts: true}}
+	t := &TextDates{Counts{Input: schema.Column{Name: name}, Word: word, HasTexts: true}}
 	t.Begin()
 	return t
 }
 
 // Layout returns the layout of the dates, and notes about other dates that the texts could be. If some text is no
 // date as the others are, it returns the text.
-func (t *TextDates) Layout() (layout string, notes []string, odd *Odd) {
+func (t *TextDates) Layout() (layout string, notes []string, odd *OddText) {
 	r, f := t.layout()
-	for i := range t.Odd {
-		if f == nil || t.Odd[i].missing || slices.Contains(f.odd, i) {
-			return "", nil, &t.Odd[i]
+	for i := range t.OddTexts {
+		if f == nil || t.OddTexts[i].missing || slices.Contains(f.odd, i) {
+			return "", nil, &t.OddTexts[i]
 		}
 	}
-	return r.layout, dateNotes(&t.Column), nil
+	return r.layout, dateNotes(&t.Counts), nil
 }
 
 // A dateReading reads texts as dates in a layout.
@@ -93,7 +93,7 @@ func (r *dateReading) read(text string, _ int64) bool {
 }
 
 // dateNotes returns notes about other dates that the texts could be.
-func dateNotes(c *Column) (notes []string) {
+func dateNotes(c *Counts) (notes []string) {
 	r, f := c.layout()
 	taken, _ := schema.ParseTime(r.first, r.layout)
 	note := fmt.Sprintf("%q is read as %s", r.first, taken.Format(time.DateOnly))

@@ -40,19 +40,19 @@ type treatment struct {
 	// readings returns the ways in which the treatment reads texts. nil: it reads none.
 	readings func() []reading
 	// reads returns the reading by which the treatment takes texts. nil: it doesn't take the column.
-	reads func(c *Column) *fit
+	reads func(c *Counts) *fit
 	// takes returns true if the treatment takes the values of a column. nil: see reads.
-	takes func(c *Column) bool
+	takes func(c *Counts) bool
 	// inputs returns how the column becomes features. nil: the column is left out.
-	inputs func(c *Column) []schema.Column
+	inputs func(c *Counts) []schema.Column
 	// becomes returns a few words for the features that inputs returned, or for the reason to leave the column out.
-	becomes func(c *Column, inputs []schema.Column) string
+	becomes func(c *Counts, inputs []schema.Column) string
 	// notes returns the decisions about a column that could have gone another way. nil: there are none.
-	notes func(c *Column) []string
+	notes func(c *Counts) []string
 }
 
 // treatmentOf returns the treatment of a column, or nil if none with the column's word takes it.
-func treatmentOf(c *Column) *treatment {
+func treatmentOf(c *Counts) *treatment {
 	word := c.Word
 	if word.Hash() {
 		word = hash
@@ -69,9 +69,9 @@ func treatmentOf(c *Column) *treatment {
 }
 
 // alwaysWords returns the function becomes of a treatment that always has the same words.
-func alwaysWords(words string) func(*Column, []schema.Column) string {
-	return func(*Column, []schema.Column) string { return message.Translate(words) }
+func alwaysWords(words string) func(*Counts, []schema.Column) string {
+	return func(*Counts, []schema.Column) string { return message.Translate(words) }
 }
 
 // noInputs returns the function inputs of a treatment that leaves columns out.
-func noInputs(*Column) []schema.Column { return nil }
+func noInputs(*Counts) []schema.Column { return nil }

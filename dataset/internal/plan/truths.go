@@ -11,14 +11,14 @@ import (
 // and t, or n and f, has categories, unless the option type says boolean.
 var truths = treatment{
 	readings: func() []reading { return []reading{new(truthReading)} },
-	reads: func(c *Column) *fit {
+	reads: func(c *Counts) *fit {
 		r, f := best(c, func(*truthReading) bool { return true })
 		if f == nil || len(f.odd) > 0 || !slices.Contains(truthPairs[:], *r) && (c.Word == "" || r.yes == "" || r.no == "") {
 			return nil
 		}
 		return f
 	},
-	inputs:  func(c *Column) []schema.Column { return c.derived(schema.Boolean) },
+	inputs:  func(c *Counts) []schema.Column { return c.derived(schema.Boolean) },
 	becomes: alwaysWords("yes or no: 1 or 0"),
 }
 

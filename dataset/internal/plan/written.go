@@ -29,23 +29,23 @@ var commaNumbers = written(',', schema.Comma, "number with a decimal comma")
 func written(point byte, form schema.Derivation, words string) treatment {
 	return treatment{
 		readings: func() []reading { return []reading{&numberReading{point: point, allAddresses: true, countsRows: true}} },
-		reads: func(c *Column) *fit {
+		reads: func(c *Counts) *fit {
 			if c.decimalMark() != point {
 				return nil
 			}
 			_, f := c.numbers(point)
 			return f
 		},
-		inputs:  func(c *Column) []schema.Column { return c.derived(form) },
+		inputs:  func(c *Counts) []schema.Column { return c.derived(form) },
 		becomes: alwaysWords(words),
-		notes:   func(c *Column) []string { return c.numberNotes(point) },
+		notes:   func(c *Counts) []string { return c.numberNotes(point) },
 	}
 }
 
 // decimalMark returns the decimal mark of texts that are numbers, or 0 if the texts of the column are none. Where
 // both marks are possible, as in 1,234, the point is the decimal mark, unless the file separates fields by
 // semicolons. A group that begins with 0 tells of the other mark: 0,431.
-func (c *Column) decimalMark() byte {
+func (c *Counts) decimalMark() byte {
 	p, point := c.numbers('.')
 	q, comma := c.numbers(',')
 	switch {
@@ -67,7 +67,7 @@ func (c *Column) decimalMark() byte {
 
 // numbers returns the reading of texts as numbers with a decimal mark, or nil. Codes such as 0123, IP addresses, and
 // texts with letters for factors beside other texts, are no numbers, unless the option type says so.
-func (c *Column) numbers(point byte) (*numberReading, *fit) {
+func (c *Counts) numbers(point byte) (*numberReading, *fit) {
 	r, f := best(c, func(r *numberReading) bool { return r.point == point })
 	if f == nil || !c.accepts(f) || c.Word == "" && (r.hasCode && !r.hasMark || r.allAddresses || r.letters != "" && len(f.odd) > 0) {
 		return r, nil
@@ -76,7 +76,7 @@ func (c *Column) numbers(point byte) (*numberReading, *fit) {
 }
 
 // numberNotes returns notes about other numbers that the texts could be.
-func (c *Column) numberNotes(point byte) (notes []string) {
+func (c *Counts) numberNotes(point byte) (notes []string) {
 	r, _ := c.numbers(point)
 	other, word := byte('.'), NumberPoint
 	if point == '.' {

@@ -9,7 +9,7 @@ import (
 // methods that the formats share.
 type Input struct {
 	Files  []*File
-	Sel    *column.Chosen
+	Roles  *column.Roles
 	Memory int64 // maximum bytes of memory of a pass; 0: no limit
 }
 
@@ -28,8 +28,8 @@ func Paths(files []*File) []string {
 // Name returns the name of all files together, for messages.
 func (in *Input) Name() string { return humanize.Files(in.Paths()) }
 
-// Chosen returns the columns that are read.
-func (in *Input) Chosen() *column.Chosen { return in.Sel }
+// ReadColumns returns the columns that are read.
+func (in *Input) ReadColumns() *column.Roles { return in.Roles }
 
 // Limit limits the memory of later passes.
 func (in *Input) Limit(memory int64) { in.Memory = memory }

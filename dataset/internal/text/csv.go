@@ -31,7 +31,7 @@ const (
 // CSV is the selected columns of files of CSV or JSON Lines.
 type CSV struct {
 	source.Input
-	Parts    []CsvFile
+	CsvFiles []CsvFile
 	None     bool            // there are no rows, only a header
 	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
 	comments atomic.Int64    // number of comments
@@ -47,40 +47,40 @@ type CsvFile struct {
 	path string
 	dialect
 	empty bool
-	place []int // for each column, its number in the selection, or -1
-	// second is, for each column that the selection has twice, as numbers and as texts, the second of its numbers in the selection;
+	place []int // for each column, its number among the read columns, or -1
+	// second is, for each column that is read twice, as numbers and as texts, the second of its numbers among the read columns;
 	// -1 for other columns; nil if there are none.
 	second []int
-	bound  []column.Column // the columns of the selection as they are in the file
+	bound  []column.Column // the read columns as they are in the file
 	nulls  *nullWords
 	typing
 	keys *keys          // of JSON Lines; nil for CSV
-	seen []atomic.Bool  // of JSON Lines: for each column of the selection, true once a row of the file has it
+	seen []atomic.Bool  // of JSON Lines: for each read column, true once a row of the file has it
 	out  []column.Lines // lines that are no rows
 	rows int            // number of rows in the first chunk
 }
 
 // OpenCSV detects the dialect of each file and chooses the columns to read.
-func OpenCSV(ctx context.Context, files []*source.File, req column.Request, opt Options, p column.Pool) (*CSV, error) {
+func OpenCSV(ctx context.Context, files []*source.File, req column.OpenOptions, opt Options, p column.Pool) (*CSV, error) {
 	in := &CSV{model: req.Spec != nil}
 	h, err := opt.Heads.read(ctx, files, req.Words, opt)
 	if err != nil {
 		return nil, err
 	}
 	in.leaveOut(files, &req, func(i int) bool { return h.files[i].empty })
-	in.Parts = slices.DeleteFunc(slices.Clone(h.files), func(f CsvFile) bool { return f.empty })
-	for i := range in.Parts {
-		in.Parts[i].typing = newTyping(req)
+	in.CsvFiles = slices.DeleteFunc(slices.Clone(h.files), func(f CsvFile) bool { return f.empty })
+	for i := range in.CsvFiles {
+		in.CsvFiles[i].typing = newTyping(req)
 	}
 	if err := in.infer(ctx, h.first, req); err != nil {
 		return nil, err
 	}
-	in.None = h.all && in.Parts[0].rows == 0
+	in.None = h.all && in.CsvFiles[0].rows == 0
 	return in, in.settle(ctx, req, p, h.all)
 }
 
 // leaveOut sets the files of the input: those that are not empty.
-func (in *CSV) leaveOut(files []*source.File, req *column.Request, empty func(i int) bool) {
+func (in *CSV) leaveOut(files []*source.File, req *column.OpenOptions, empty func(i int) bool) {
 	constants := req.Constants
 	req.Constants = nil
 	for i, f := range files {
@@ -97,10 +97,10 @@ func (in *CSV) leaveOut(files []*source.File, req *column.Request, empty func(i 
 
 // infer finds the columns of the files. The first rows of the first file that has a column determine its type. values are
 // the guesses about the first file.
-func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (err error) {
+func (in *CSV) infer(ctx context.Context, values guesses, req column.OpenOptions) (err error) {
 	types, typed := map[string]column.Column{}, map[string]bool{} // typed: columns of files that have rows
-	for i := range in.Parts {
-		f := &in.Parts[i]
+	for i := range in.CsvFiles {
+		f := &in.CsvFiles[i]
 		if i > 0 && !slices.ContainsFunc(f.names, func(name string) bool { return !typed[name] }) {
 			continue
 		}
@@ -116,8 +116,8 @@ func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (e
 		cols := f.columns(values)
 		f.rows = values.rows
 		column.AsModel(req, cols)
-		if len(in.Parts) == 1 {
-			return in.choose(req, func(int) []column.Column { return cols })
+		if len(in.CsvFiles) == 1 {
+			return in.assignRoles(req, func(int) []column.Column { return cols })
 		}
 		for _, c := range cols {
 			if !typed[c.Name] {
@@ -125,17 +125,17 @@ func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (e
 			}
 		}
 	}
-	return in.choose(req, func(i int) []column.Column { return in.Parts[i].typed(types) })
+	return in.assignRoles(req, func(i int) []column.Column { return in.CsvFiles[i].typed(types) })
 }
 
-// choose chooses among the columns of all files.
-func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (err error) {
+// assignRoles chooses among the columns of all files.
+func (in *CSV) assignRoles(req column.OpenOptions, cols func(file int) []column.Column) (err error) {
 	in.tables = column.NewTables(in.Paths(), req)
-	for i := range in.Parts {
-		in.tables.Set(i, in.Parts[i].withoutRowNames(cols(i)))
+	for i := range in.CsvFiles {
+		in.tables.Set(i, in.CsvFiles[i].withoutRowNames(cols(i)))
 	}
-	if in.Sel, err = in.tables.Choose(true); err != nil {
-		for _, f := range in.Parts {
+	if in.Roles, err = in.tables.AssignRoles(true); err != nil {
+		for _, f := range in.CsvFiles {
 			switch {
 			case !errors.Is(err, column.ErrColumn) || f.namesAt == 0:
 			case f.namesAt == 1:
@@ -146,26 +146,26 @@ func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (
 		}
 		return err
 	}
-	for i := range in.Parts {
-		if in.Parts[i].bound, err = in.tables.Bind(i); err != nil {
+	for i := range in.CsvFiles {
+		if in.CsvFiles[i].bound, err = in.tables.Bind(i); err != nil {
 			return err
 		}
-		in.Parts[i].put()
+		in.CsvFiles[i].put()
 	}
 	if req.SkipsTexts {
 		in.skipTexts()
 	}
-	if s := req.Spec; s != nil && in.Sel.Label >= 0 {
+	if s := req.Spec; s != nil && in.Roles.Label >= 0 {
 		texts := func(c schema.Class) bool { return c.Kind == schema.String }
-		in.Sel.Columns[in.Sel.Label].IsNumberLabel = len(s.Classes) > 0 && !slices.ContainsFunc(s.Classes, texts)
+		in.Roles.Columns[in.Roles.Label].IsNumberLabel = len(s.Classes) > 0 && !slices.ContainsFunc(s.Classes, texts)
 	}
 	if req.Live {
-		keepLive(in.Sel)
+		keepLive(in.Roles)
 	}
 	return nil
 }
 
-// put sets the places of the file's columns in the selection.
+// put sets the places of the file's columns among the read columns.
 func (f *CsvFile) put() {
 	f.place = slices.Repeat([]int{-1}, len(f.names))
 	f.second = nil
@@ -185,8 +185,8 @@ func (f *CsvFile) put() {
 }
 
 // settle finds the rejects, and unless the first rows are all, the types of kept columns of integers.
-func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, all bool) error {
-	in.rounded = make([]atomic.Bool, len(in.Sel.Columns))
+func (in *CSV) settle(ctx context.Context, req column.OpenOptions, p column.Pool, all bool) error {
+	in.rounded = make([]atomic.Bool, len(in.Roles.Columns))
 	if err := in.examine(ctx, req, p); err != nil || all {
 		return err
 	}
@@ -197,8 +197,8 @@ func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, al
 // type: numbers where it may have them, and every such text is one; otherwise text.
 func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	var kept []int
-	for _, k := range in.Sel.Keep {
-		if c := in.Sel.Columns[k]; c.WidensToNumbers || c.KeepsTexts && c.Type.ID() != arrow.STRING {
+	for _, k := range in.Roles.Keep {
+		if c := in.Roles.Columns[k]; c.WidensToNumbers || c.KeepsTexts && c.Type.ID() != arrow.STRING {
 			kept = append(kept, k)
 		}
 	}
@@ -207,7 +207,7 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	}
 	later, err := in.Only(kept).later(ctx, p)
 	for i, at := range later {
-		c := &in.Sel.Columns[kept[i]]
+		c := &in.Roles.Columns[kept[i]]
 		switch {
 		case at == nil || c.WidensToNumbers && !at.numbers && !at.padded: // reading the rows reports a text among numbers
 			continue
@@ -223,17 +223,17 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
-	sub := &CSV{Input: source.Input{Files: in.Files, Sel: &column.Chosen{}, Memory: in.Memory}, Parts: slices.Clone(in.Parts),
+	sub := &CSV{Input: source.Input{Files: in.Files, Roles: &column.Roles{}, Memory: in.Memory}, CsvFiles: slices.Clone(in.CsvFiles),
 		rounded: make([]atomic.Bool, len(columns)), rejects: in.rejects, tables: in.tables}
 	for _, k := range columns {
-		sub.Sel.Columns = append(sub.Sel.Columns, in.Sel.Columns[k])
+		sub.Roles.Columns = append(sub.Roles.Columns, in.Roles.Columns[k])
 	}
-	place := slices.Repeat([]int{-1}, len(in.Sel.Columns)) // number of each selected column among columns, or -1
+	place := slices.Repeat([]int{-1}, len(in.Roles.Columns)) // number of each selected column among columns, or -1
 	for n, k := range columns {
 		place[k] = n
 	}
-	for i := range sub.Parts {
-		f := &sub.Parts[i]
+	for i := range sub.CsvFiles {
+		f := &sub.CsvFiles[i]
 		bound := f.bound
 		f.bound, f.place, f.second, f.seen = nil, slices.Clone(f.place), slices.Clone(f.second), nil
 		for _, k := range columns {
@@ -258,7 +258,7 @@ func (in *CSV) Only(columns []int) *CSV {
 
 // gaps returns notes about columns that files lack, and about empty files.
 func (in *CSV) gaps() (notes []string) {
-	if in.Parts[0].keys != nil {
+	if in.CsvFiles[0].keys != nil {
 		in.unseen()
 	}
 	notes = in.tables.Notes(in.Paths())
@@ -275,15 +275,15 @@ func (in *CSV) gaps() (notes []string) {
 func (in *CSV) LabelOnly() column.Input { return in }
 
 // Semicolons returns true if semicolons are between the fields of the first file.
-func (in *CSV) Semicolons() bool { return in.Parts[0].Comma == ';' }
+func (in *CSV) Semicolons() bool { return in.CsvFiles[0].Comma == ';' }
 
 func (in *CSV) Total() int64 { return -1 }
 
 func (in *CSV) Notes() (notes []string) {
-	if k := in.Parts[0].keys; k != nil {
+	if k := in.CsvFiles[0].keys; k != nil {
 		notes = append(notes, k.notes(in.Name())...)
 	}
-	notes = append(notes, in.Parts[0].notes()...)
+	notes = append(notes, in.CsvFiles[0].notes()...)
 	notes = append(notes, in.frameNotes()...)
 	notes = append(notes, in.gaps()...)
 	if n := in.comments.Load(); n > 0 {
@@ -292,20 +292,20 @@ func (in *CSV) Notes() (notes []string) {
 			lines = humanize.Count(n) + " lines that begin with # are left out as comments"
 		}
 		notes = append(notes, fmt.Sprintf("%s: %s (a row has %s)", in.Name(), lines,
-			humanize.Plural(int64(len(in.Parts[0].names)), "field")))
+			humanize.Plural(int64(len(in.CsvFiles[0].names)), "field")))
 	}
 	notes = append(notes, in.rejects.Notes(in.Paths())...)
-	for _, c := range in.Sel.Columns {
+	for _, c := range in.Roles.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)
 		}
 	}
-	notes = append(notes, in.Sel.Odd...)
+	notes = append(notes, in.Roles.Remedies...)
 	notes = append(notes, in.oddNotes()...)
 	for k := range in.rounded {
-		if in.rounded[k].Load() && in.Sel.HandsOn(k) {
+		if in.rounded[k].Load() && in.Roles.HandsOn(k) {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
-				in.Sel.Columns[k].Name))
+				in.Roles.Columns[k].Name))
 		}
 	}
 	return notes
@@ -314,7 +314,7 @@ func (in *CSV) Notes() (notes []string) {
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	spare := new(sync.Pool)
 	jobs := Chunks(in.Files, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
-		f := &in.Parts[file]
+		f := &in.CsvFiles[file]
 		jobOf := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
@@ -328,7 +328,7 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 			}
 		}
 		if f.keys != nil {
-			return jsonJobs(c, len(in.Sel.Columns), jobOf)
+			return jsonJobs(c, len(in.Roles.Columns), jobOf)
 		}
 		return One(c, jobOf(c))
 	})
@@ -339,8 +339,8 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 func (in *CSV) frameNotes() (notes []string) {
 	const most = 3
 	files := 0
-	for i := range in.Parts {
-		lines := in.Parts[i].frameNotes(in.Parts[i].path)
+	for i := range in.CsvFiles {
+		lines := in.CsvFiles[i].frameNotes(in.CsvFiles[i].path)
 		if len(lines) == 0 {
 			continue
 		}
@@ -382,11 +382,11 @@ func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*col
 	}
 }
 
-func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
+func (in *CSV) breaks(file int) Breaks { return in.CsvFiles[file].Breaks() }
 
 // chunkBytes returns the size of the chunks. Chunks of rows with many columns are longer, as each has an array for each column.
 func (in *CSV) chunkBytes() int {
-	return min(max(ChunkBytes, columnBytes*len(in.Sel.Columns)), mostChunkBytes)
+	return min(max(ChunkBytes, columnBytes*len(in.Roles.Columns)), mostChunkBytes)
 }
 
 const (
@@ -440,7 +440,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 			b.Columns = append(b.Columns, values[k].array())
 		}
 	}
-	if err := b.Complete(f.bound, in.Sel.Columns); err != nil {
+	if err := b.Complete(f.bound, in.Roles.Columns); err != nil {
 		b.Release()
 		return nil, err
 	}
@@ -449,8 +449,8 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 
 // emptyCells returns cells for up to most rows of each selected column that the file has.
 func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
-	values := make([]cells, len(in.Sel.Columns))
-	for k, col := range in.Sel.Columns {
+	values := make([]cells, len(in.Roles.Columns))
+	for k, col := range in.Roles.Columns {
 		if f.keys == nil && f.bound[k].Index == column.Absent {
 			continue
 		}
@@ -571,14 +571,14 @@ func errFields(n, want int) error {
 }
 
 // examine finds the lines that are no rows, if they are to be left out.
-func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) error {
+func (in *CSV) examine(ctx context.Context, req column.OpenOptions, p column.Pool) error {
 	in.rejects = req.Rejects
 	err := examine(ctx, p, req.Memory, req.Rejects, in.Files, in.breaks, ChunkBytes,
 		func(file int, c Chunk) (int64, []column.Reject, error) {
-			return in.check(ctx, &in.Parts[file], c, func(int, int64, []byte) {})
+			return in.check(ctx, &in.CsvFiles[file], c, func(int, int64, []byte) {})
 		}, req.Progress)
-	for i := range in.Parts {
-		in.Parts[i].out, _ = req.Rejects.Of(in.Parts[i].path)
+	for i := range in.CsvFiles {
+		in.CsvFiles[i].out, _ = req.Rejects.Of(in.CsvFiles[i].path)
 	}
 	return err
 }
@@ -586,7 +586,7 @@ func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) e
 // Most returns an upper bound of the number of rows: each of their columns takes at least a character and a
 // separator. It returns -1 if a file is compressed, for standard input and for JSON Lines, whose rows may have no field.
 func (in *CSV) Most() (rows int64) {
-	if in.Parts[0].keys != nil {
+	if in.CsvFiles[0].keys != nil {
 		return -1
 	}
 	for _, s := range in.Files {
@@ -596,7 +596,7 @@ func (in *CSV) Most() (rows int64) {
 		if compressed, err := s.Compressed(); compressed || err != nil {
 			return -1
 		}
-		rows += s.Info.Size()/int64(max(2, 2*len(in.Sel.Columns)-1)) + 1
+		rows += s.Info.Size()/int64(max(2, 2*len(in.Roles.Columns)-1)) + 1
 	}
 	return rows
 }

@@ -608,7 +608,7 @@ type typing struct {
 	keepsCodes   bool // integers of which some have leading zeros are text, as codes are
 }
 
-func newTyping(req column.Request) typing {
+func newTyping(req column.OpenOptions) typing {
 	return typing{req.Texts, req.TypedColumns, req.Rejects.Lenient(), req.KeepsCodes}
 }
 

@@ -36,7 +36,7 @@ func newKeys() *keys { return &keys{of: map[string]int{}, further: map[string]bo
 const mostFurther = 1000
 
 // OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
-func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p column.Pool) (*CSV, error) {
+func OpenJSON(ctx context.Context, files []*source.File, req column.OpenOptions, p column.Pool) (*CSV, error) {
 	f := CsvFile{nulls: newNullWords(req.Words), keys: newKeys(),
 		typing: newTyping(req)}
 	f.skipsBroken = req.Rejects != nil
@@ -50,13 +50,13 @@ func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p c
 	in.leaveOut(files, &req, func(i int) bool { return k.empty[i] })
 	for _, s := range in.Files {
 		f.path = s.Path
-		in.Parts = append(in.Parts, f)
+		in.CsvFiles = append(in.CsvFiles, f)
 	}
-	if err := in.choose(req, func(int) []column.Column { return cols }); err != nil {
+	if err := in.assignRoles(req, func(int) []column.Column { return cols }); err != nil {
 		return nil, err
 	}
-	for i := range in.Parts {
-		in.Parts[i].seen = make([]atomic.Bool, len(in.Sel.Columns))
+	for i := range in.CsvFiles {
+		in.CsvFiles[i].seen = make([]atomic.Bool, len(in.Roles.Columns))
 	}
 	return in, in.settle(ctx, req, p, k.all && len(in.Files) == 1)
 }
@@ -169,20 +169,20 @@ func (f *CsvFile) addKeys(ctx context.Context, s *source.File, cols []column.Col
 
 // unseen records the columns of which a file has no value in any row. Columns of which no file has one are left out.
 func (in *CSV) unseen() {
-	for i := range in.Parts {
+	for i := range in.CsvFiles {
 		var names []string
-		for k, c := range in.Sel.Columns {
+		for k, c := range in.Roles.Columns {
 			some := func(f CsvFile) bool { return f.seen != nil && f.seen[k].Load() }
-			if f := in.Parts[i]; f.seen != nil && !some(f) && f.bound[k].Constant == nil && slices.ContainsFunc(in.Parts, some) {
+			if f := in.CsvFiles[i]; f.seen != nil && !some(f) && f.bound[k].Constant == nil && slices.ContainsFunc(in.CsvFiles, some) {
 				names = append(names, c.Name)
 			}
 		}
-		in.tables.SetLacking(in.Parts[i].path, names)
+		in.tables.SetLacking(in.CsvFiles[i].path, names)
 	}
 }
 
 // addModel adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
-func (f *CsvFile) addModel(req column.Request, cols []column.Column) []column.Column {
+func (f *CsvFile) addModel(req column.OpenOptions, cols []column.Column) []column.Column {
 	if req.Spec == nil {
 		return cols
 	}

@@ -198,10 +198,10 @@ func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Paths())) > 0 }
 
 // probes returns cells with room for a value of each column, to try values.
 func (in *CSV) probes() []cells {
-	probes := make([]cells, len(in.Sel.Columns))
-	for k, c := range in.Sel.Columns {
-		probes[k] = newCells(c, 1, in.Parts[0].nulls)
-		probes[k].widensToNumbers, probes[k].refusesTexts = c.WidensToNumbers, in.Parts[0].lenient
+	probes := make([]cells, len(in.Roles.Columns))
+	for k, c := range in.Roles.Columns {
+		probes[k] = newCells(c, 1, in.CsvFiles[0].nulls)
+		probes[k].widensToNumbers, probes[k].refusesTexts = c.WidensToNumbers, in.CsvFiles[0].lenient
 		probes[k].booleans = in.model
 	}
 	return probes
@@ -316,11 +316,11 @@ type laterText struct {
 // later returns, for each column, the first text that the column's type can't hold, or nil.
 func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 	var mu sync.Mutex
-	found := make([]*laterText, len(in.Sel.Columns))
+	found := make([]*laterText, len(in.Roles.Columns))
 	widens := func(c column.Column) bool { return c.WidensToNumbers }
-	parses := !in.Parts[0].lenient && !slices.ContainsFunc(in.Sel.Columns, widens) // parsing refuses each text that check does
+	parses := !in.CsvFiles[0].lenient && !slices.ContainsFunc(in.Roles.Columns, widens) // parsing refuses each text that check does
 	err := eachChunk(ctx, p, in.Memory, in.Files, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
-		f := &in.Parts[file]
+		f := &in.CsvFiles[file]
 		if parses { // which takes a fraction of the time of check
 			if b, err := in.parse(ctx, f, c); err == nil {
 				b.Release()
@@ -332,7 +332,7 @@ func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 			defer mu.Unlock()
 			was := found[k]
 			if was == nil {
-				was = &laterText{file: file, line: line, numbers: true, exact: in.Sel.Columns[k].KeepsTexts}
+				was = &laterText{file: file, line: line, numbers: true, exact: in.Roles.Columns[k].KeepsTexts}
 				found[k] = was
 			}
 			if was.text == "" || file < was.file || file == was.file && line < was.line {
@@ -362,7 +362,7 @@ func (in *CSV) Later(ctx context.Context, p column.Pool, numbers bool) (all []La
 	found, err := in.later(ctx, p)
 	for k, at := range found {
 		if at != nil && (numbers || at.exact) {
-			all = append(all, newLater(in.Sel.Columns[k].Name, in.Parts[at.file].path, at.line, at.text, at.exact))
+			all = append(all, newLater(in.Roles.Columns[k].Name, in.CsvFiles[at.file].path, at.line, at.text, at.exact))
 		}
 	}
 	return all, err

@@ -21,9 +21,9 @@ func soundFile(g grammar) *CSV {
 	g.skipsBroken = true
 	f := CsvFile{path: "a.csv", dialect: dialect{grammar: g, names: []string{"a", "b", "c"}}, place: []int{0, 1, 2}, bound: make([]column.Column, 3), nulls: newNullWords(nil)}
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}
-	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{}}}
+	in := &CSV{CsvFiles: []CsvFile{f}, Input: source.Input{Roles: &column.Roles{}}}
 	for k, t := range types {
-		in.Sel.Columns = append(in.Sel.Columns, column.Column{Name: f.names[k], Type: t})
+		in.Roles.Columns = append(in.Roles.Columns, column.Column{Name: f.names[k], Type: t})
 	}
 	return in
 }
@@ -31,7 +31,7 @@ func soundFile(g grammar) *CSV {
 // foundIn returns the rows and the rejects of a text that is read in chunks of a size. Each is described by a line.
 func foundIn(t testing.TB, in *CSV, text []byte, size int) (rows []string, rejects []column.Reject) {
 	t.Helper()
-	f := in.Parts[0]
+	f := in.CsvFiles[0]
 	var chunks []Chunk
 	c := &chunker{r: bytes.NewReader(text), at: f.Breaks(), size: size, line: 1}
 	for {

@@ -184,11 +184,11 @@ func TestEnds(t *testing.T) {
 	cancel()
 	c := Chunk{Text: []byte("a,b\n1,2\n"), line: 1, first: true}
 	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), Header: true, names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}, bound: make([]column.Column, 2)}
-	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}}
+	in := &CSV{CsvFiles: []CsvFile{f}, Input: source.Input{Roles: &column.Roles{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}}
 	for what, try := range map[string]func(ctx context.Context) error{
 		"detect": func(ctx context.Context) error { _, err := detect(ctx, f.path, c, Options{}); return err },
 		"guess":  func(ctx context.Context) error { _, err := f.guesses(ctx, c); return err },
-		"parse":  func(ctx context.Context) error { _, err := in.parse(ctx, &in.Parts[0], c); return err },
+		"parse":  func(ctx context.Context) error { _, err := in.parse(ctx, &in.CsvFiles[0], c); return err },
 	} {
 		if err := try(t.Context()); err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -205,7 +205,7 @@ func TestWideLines(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("1 1:2\n"), 2*leastDense), 0o600))
 	src := require.Value(source.NewFile(t.Context(), path, nil, 0))(t)
 	in := &Svmlight{Input: source.Input{Files: []*source.File{src}}}
-	chosen := &column.Chosen{Columns: make([]column.Column, schema.MaxFeatures), Label: -1, Weight: -1}
+	chosen := &column.Roles{Columns: make([]column.Column, schema.MaxFeatures), Label: -1, Weight: -1}
 	for i := range chosen.Columns {
 		chosen.Columns[i].Index = i
 	}

@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/humanize"
 )
 
-// oddTexts are the texts that columns of numbers skipped in a pass, by the number of the column in the selection.
+// oddTexts are the texts that columns of numbers skipped in a pass, by the number of the column among the read columns.
 type oddTexts struct {
 	mu sync.Mutex
 	of map[int]oddText
@@ -40,8 +40,8 @@ func (o *oddTexts) set(of map[int]oddText) {
 
 // skipTexts makes the columns of numbers that a model takes skip texts.
 func (in *CSV) skipTexts() {
-	for _, k := range in.Sel.Features {
-		if c := &in.Sel.Columns[k]; c.Type.ID() == arrow.FLOAT64 || c.Type.ID() == arrow.INT64 {
+	for _, k := range in.Roles.Features {
+		if c := &in.Roles.Columns[k]; c.Type.ID() == arrow.FLOAT64 || c.Type.ID() == arrow.INT64 {
 			c.SkipsTexts = !c.KeepsTexts
 		}
 	}
@@ -57,10 +57,10 @@ func (in *CSV) oddNotes() (notes []string) {
 			has, they = "row has a text that is", "it counts as missing"
 		}
 		place := fmt.Sprintf("line %d", odd.Line)
-		if len(in.Parts) > 1 {
+		if len(in.CsvFiles) > 1 {
 			place = fmt.Sprintf("%s: %s", odd.file, place)
 		}
-		notes = append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", in.Sel.Columns[k].Name,
+		notes = append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", in.Roles.Columns[k].Name,
 			humanize.Count(odd.Rows), has, odd.Text, place, they))
 	}
 	return notes

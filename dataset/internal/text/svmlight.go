@@ -32,10 +32,10 @@ type Svmlight struct {
 	rows     int64 // number of rows; -1: not counted
 	pairs    int64 // upper bound of the number of pairs; -1: not counted
 	least    int   // the smallest index that a feature may have
-	label    int   // the label's number in the selection, or -1
+	label    int   // the label's number among the read columns, or -1
 	last     int   // the largest index of a feature
 	places   column.Places
-	kept     []int32         // for each column of the selection, its number among the kept columns, or -1; nil: no kept columns
+	kept     []int32         // for each read column, its number among the kept columns, or -1; nil: no kept columns
 	fewer    bool            // the columns belong to a model: lines may have other indices
 	Plain    bool            // batches have pairs, and only the label and the kept columns as columns
 	spare    sync.Pool       // *column.Pairs to reuse
@@ -46,7 +46,7 @@ type Svmlight struct {
 }
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
-func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
+func OpenSvmlight(ctx context.Context, sources []*source.File, req column.OpenOptions, opt Options, p column.Pool) (*Svmlight, error) {
 	in := &Svmlight{Input: source.Input{Files: sources}, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	if opt.IndexBase == "1" {
 		in.least = 1
@@ -77,16 +77,16 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Reques
 	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
 		first = 0
 	}
-	cols := in.columns(first, seen, req.Choose.Unnamed)
-	sel, err := req.Choose.First(sources[0].Path, cols, len(cols))
+	cols := in.columns(first, seen, req.Binder.Unnamed)
+	roles, err := req.Binder.BindAll(sources[0].Path, cols, len(cols))
 	if err != nil {
 		return nil, err
 	}
-	in.read(sel, seen.last)
+	in.read(roles, seen.last)
 	// The columns must be the features in the order of the file, feature k in column k, and the label must be the
 	// label of the lines.
-	in.Plain = sel.Plain && (sel.Label < 0 || sel.Label == in.label)
-	for k, i := range sel.Features {
+	in.Plain = roles.Plain && (roles.Label < 0 || roles.Label == in.label)
+	for k, i := range roles.Features {
 		in.Plain = in.Plain && i == k && i != in.label
 	}
 	if in.places.Numbered > 0 && !in.Plain {
@@ -129,19 +129,19 @@ func (in *Svmlight) columns(first int, seen extent, unnamed func(width int) bool
 const fewKept = 16
 
 // read sets the columns that are read. last is the largest index of a feature.
-func (in *Svmlight) read(sel *column.Chosen, last int) {
-	in.Sel, in.last, in.label = sel, last, -1
-	for k, c := range sel.Columns {
+func (in *Svmlight) read(roles *column.Roles, last int) {
+	in.Roles, in.last, in.label = roles, last, -1
+	for k, c := range roles.Columns {
 		if c.Name == column.SvmlightLabel {
 			in.label = k
 		} else {
 			in.places.Set(k, c, last+1)
 		}
 	}
-	if len(sel.Keep) > 0 {
-		in.kept = slices.Repeat([]int32{-1}, len(sel.Columns))
+	if len(roles.Keep) > 0 {
+		in.kept = slices.Repeat([]int32{-1}, len(roles.Columns))
 	}
-	for k, i := range sel.Keep {
+	for k, i := range roles.Keep {
 		in.kept[i] = int32(k)
 	}
 }
@@ -174,9 +174,9 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 	return column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), Chunks(in.Files, lines, svmlightBytes, spare,
 		func(file int, c Chunk) iter.Seq[column.Job] {
 			path := in.Files[file].Path
-			columns := len(in.Sel.Columns)
+			columns := len(in.Roles.Columns)
 			if in.Plain {
-				columns = len(in.Sel.Keep)
+				columns = len(in.Roles.Keep)
 			}
 			if in.Plain && columns <= fewKept {
 				return One(c, func() (*column.Batch, error) {
@@ -206,10 +206,10 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() column.Input {
-	label := in.Sel.Columns[in.Sel.Label]
+	label := in.Roles.Columns[in.Roles.Label]
 	only := &Svmlight{Input: source.Input{Files: in.Files, Memory: in.Memory}, rows: in.rows, least: in.least,
 		fewer: in.fewer, rejects: in.rejects}
-	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
+	only.read(&column.Roles{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }
 
@@ -247,7 +247,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 		}
 	}
 	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
-	if in.Sel.Label >= 0 {
+	if in.Roles.Label >= 0 {
 		b.Columns = []arrow.Array{column.Floats(rows.Labels)}
 	}
 	if in.Plain {
@@ -258,9 +258,9 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 
 // handOn adds the kept columns to a batch of pairs, and removes the pairs that aren't features.
 func (in *Svmlight) handOn(b *column.Batch) {
-	p, features, rows := b.Pairs, int32(len(in.Sel.Features)), len(b.Pairs.Labels)
-	values := make([]float64, rows*len(in.Sel.Keep)) // the columns outlive the pairs
-	for k, i := range in.Sel.Keep {
+	p, features, rows := b.Pairs, int32(len(in.Roles.Features)), len(b.Pairs.Labels)
+	values := make([]float64, rows*len(in.Roles.Keep)) // the columns outlive the pairs
+	for k, i := range in.Roles.Keep {
 		if own := values[k*rows : (k+1)*rows]; i == in.label {
 			copy(own, p.Labels)
 		}
@@ -272,10 +272,10 @@ func (in *Svmlight) handOn(b *column.Batch) {
 			}
 		}
 	}
-	for k := range in.Sel.Keep {
+	for k := range in.Roles.Keep {
 		b.Columns = append(b.Columns, column.Floats(values[k*rows:(k+1)*rows]))
 	}
-	if len(in.Sel.Keep) == 0 || len(in.Sel.Columns) == int(features) || in.places.Numbered > 0 {
+	if len(in.Roles.Keep) == 0 || len(in.Roles.Columns) == int(features) || in.places.Numbered > 0 {
 		return
 	}
 	n, from := int32(0), int32(0)
@@ -291,7 +291,7 @@ func (in *Svmlight) handOn(b *column.Batch) {
 }
 
 func (in *Svmlight) dense(b *column.Batch) *column.Batch {
-	columns := b.Pairs.Dense(len(in.Sel.Columns))
+	columns := b.Pairs.Dense(len(in.Roles.Columns))
 	if in.label >= 0 {
 		copy(columns[in.label], b.Pairs.Labels)
 	}

@@ -8,7 +8,7 @@ import (
 
 // keepLive sets the types of kept columns to types that later rows will fit too, because only the first few rows are
 // known: numbers for features of integers, and text for columns that aren't features.
-func keepLive(s *column.Chosen) {
+func keepLive(s *column.Roles) {
 	feature := make([]bool, len(s.Columns))
 	for _, k := range s.Features {
 		feature[k] = true

@@ -20,7 +20,7 @@ import (
 // A Builder puts the kept rows of batches into blocks, and passes each block to emit when it is full. The labels of a
 // block are class numbers when emit gets it.
 type Builder struct {
-	sel    *Selection
+	bound  *Binding
 	Labels *Labels
 	pool   column.Pool
 	mem    memory.Allocator // for concatenating kept columns
@@ -73,26 +73,26 @@ type scratch struct {
 }
 
 // NewBuilder returns a Builder of total kept rows, or of an unknown number of rows if total is -1.
-func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, total int64,
+func NewBuilder(bound *Binding, l *Labels, p column.Pool, mem memory.Allocator, total int64,
 	emit func(*block.Block, []arrow.Array) error) *Builder {
-	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
-	b.texts = newCategories(sel)
-	b.losses, b.weighted, b.unchosen = newLosses(sel), new(atomic.Bool), new(atomic.Int64)
-	b.odd = newSuspects(sel)
-	if sel.Plan.Bias {
+	b := &Builder{bound: bound, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: bound.Width()}
+	b.texts = newCategories(bound)
+	b.losses, b.weighted, b.unchosen = newLosses(bound), new(atomic.Bool), new(atomic.Int64)
+	b.odd = newSuspects(bound)
+	if bound.Plan.Bias {
 		b.Cols++
 	}
 	b.ones, b.zeros = make([]float32, b.panel()), make([]float32, b.panel())
 	for i := range b.ones {
 		b.ones[i] = 1
 	}
-	if b.keep = make([][]arrow.Array, len(sel.Keep)); sel.Sparse {
+	if b.keep = make([][]arrow.Array, len(bound.Keep)); bound.Sparse {
 		b.scratch.New = b.newCells
 		return b
 	}
 	b.scratch.New = func() any {
 		s := &scratch{columns: make([][]float32, b.Cols), values: make([]float32, b.Cols*b.panel())}
-		for _, c := range sel.Plan.Inputs {
+		for _, c := range bound.Plan.Inputs {
 			if n := max(b.panel(), c.Width()); c.Center != nil && n > len(s.wide) {
 				s.wide = make([]float64, n)
 			}
@@ -108,12 +108,12 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 // at most the available memory.
 func (b *Builder) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
-	if b.sel.Sparse {
+	if b.bound.Sparse {
 		b.makeSparseRoom()
 		return
 	}
-	bytes := float64(b.total) * float64(block.Bytes(1, b.Cols, b.sel.Weight >= 0))
-	if b.total > 0 && !b.sel.Drops() && bytes <= float64(min(max(most, ratio*stored), column.AvailableMemory())) &&
+	bytes := float64(b.total) * float64(block.Bytes(1, b.Cols, b.bound.Weight >= 0))
+	if b.total > 0 && !b.bound.Drops() && bytes <= float64(min(max(most, ratio*stored), column.AvailableMemory())) &&
 		b.Budget.Take(int64(bytes), "") == nil {
 		b.All = b.newBlock(0, int(b.total))
 	}
@@ -122,12 +122,12 @@ func (b *Builder) MakeRoom(stored int64) {
 // checkRoom returns an error if the rows were counted, not only claimed by the file, and dense rows take more memory than
 // the limit. Without it, an error would come after most of the memory is full.
 func (b *Builder) checkRoom() error {
-	if !b.sel.Counted || b.sel.Sparse || b.total <= 0 || b.sel.Drops() {
+	if !b.bound.Counted || b.bound.Sparse || b.total <= 0 || b.bound.Drops() {
 		return nil
 	}
 	bytes := b.bytes(int(b.total))
 	err := b.Budget.Take(bytes, fmt.Sprintf("holding %s with %s", humanize.Plural(b.total, "row"),
-		humanize.Plural(int64(b.sel.Width()), "feature")))
+		humanize.Plural(int64(b.bound.Width()), "feature")))
 	if err == nil {
 		b.Budget.Give(bytes)
 	}
@@ -136,7 +136,7 @@ func (b *Builder) checkRoom() error {
 
 // Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
 func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
-	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
+	part := NewBuilder(b.bound, l, p, b.mem, last, emit)
 	part.texts, part.losses, part.weighted, part.unchosen, part.All, part.Budget = b.texts, b.losses, b.weighted,
 		b.unchosen, b.All, b.Budget
 	if part.odd = nil; first == 0 {
@@ -182,14 +182,14 @@ func (b *Builder) Run(ctx context.Context, batches iter.Seq2[*column.Batch, erro
 // Add puts the kept rows of a batch into blocks, and emits the blocks that are full.
 func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 	bt.First = b.Input
-	kept, err := b.sel.Kept(ctx, b.pool, bt)
+	kept, err := b.bound.Kept(ctx, b.pool, bt)
 	if err != nil {
 		return b.damaged(ctx, bt, kept, err)
 	}
 	var readers []reader
 	if bt.Pairs == nil {
 		var err error
-		if readers, err = newReaders(b.sel, b.texts, bt); err != nil {
+		if readers, err = newReaders(b.bound, b.texts, bt); err != nil {
 			return err
 		}
 		for k := range readers {
@@ -211,9 +211,9 @@ func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 		if err := b.put(ctx, bt, readers, rows); err != nil {
 			return err
 		}
-		for k := range b.sel.Keep {
+		for k := range b.bound.Keep {
 			for _, span := range rows.Spans() {
-				part := array.NewSlice(bt.Kept(b.sel.Chosen, k), int64(span.Lo), int64(span.Hi))
+				part := array.NewSlice(bt.Kept(b.bound.Roles, k), int64(span.Lo), int64(span.Hi))
 				b.keep[k] = append(b.keep[k], part)
 				b.keptBytes += column.RowSizes(part)(0, part.Len())
 			}
@@ -226,7 +226,7 @@ func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 		}
 	}
 	if b.odd != nil {
-		if err := column.Recovered(func() error { return b.odd.AddChosen(b.sel, bt, kept) }); err != nil {
+		if err := column.Recovered(func() error { return b.odd.AddChosen(b.bound, bt, kept) }); err != nil {
 			return b.damaged(ctx, bt, kept, err)
 		}
 	}
@@ -247,9 +247,9 @@ func (b *Builder) room() int {
 // keptRows returns the number of rows of the batch whose kept columns have about maxKeptBytes, at least 1.
 func (b *Builder) keptRows(bt *column.Batch) int {
 	bytes := int64(1)
-	for k := range b.sel.Keep {
+	for k := range b.bound.Keep {
 		if bt.Rows > 0 {
-			bytes += column.RowSizes(bt.Kept(b.sel.Chosen, k))(0, int(bt.Rows))
+			bytes += column.RowSizes(bt.Kept(b.bound.Roles, k))(0, int(bt.Rows))
 		}
 	}
 	return int(min(max(1, bt.Rows), max(1, bt.Rows*maxKeptBytes/bytes)))
@@ -263,7 +263,7 @@ func (b *Builder) start() {
 	}
 	b.used = b.Spare != nil
 	switch {
-	case b.sel.Sparse:
+	case b.bound.Sparse:
 		b.startSparse()
 	case b.All != nil:
 		b.block = b.All.Slice(int(b.Rows), int(b.Rows)+b.most)
@@ -276,17 +276,17 @@ func (b *Builder) start() {
 }
 
 func (b *Builder) bytes(rows int) int64 {
-	return block.Bytes(int64(rows), b.Cols, b.sel.Weight >= 0)
+	return block.Bytes(int64(rows), b.Cols, b.bound.Weight >= 0)
 }
 
 // growFor makes room in the block for rows of a batch.
 func (b *Builder) growFor(bt *column.Batch, rows Cut) error {
-	if b.sel.Sparse && bt.Pairs == nil { // appendPieces makes room
+	if b.bound.Sparse && bt.Pairs == nil { // appendPieces makes room
 		return nil
 	}
-	if b.sel.Sparse {
+	if b.bound.Sparse {
 		more := int(bt.Pairs.Ends[rows.Hi] - bt.Pairs.Ends[rows.Lo])
-		if b.sel.Plan.Bias {
+		if b.bound.Plan.Bias {
 			more += rows.Len()
 		}
 		return b.growSparse(len(b.block.Sparse.Idx) + more)
@@ -303,7 +303,7 @@ func (b *Builder) grow(rows int) error {
 	}
 	rows = min(b.most, max(rows, 2*have, int(atOnceBytes/b.bytes(1))))
 	if err := b.Budget.Take(b.bytes(rows), fmt.Sprintf("a block of %s with %s", humanize.Plural(int64(rows), "row"),
-		humanize.Plural(int64(b.sel.Width()), "feature"))); err != nil {
+		humanize.Plural(int64(b.bound.Width()), "feature"))); err != nil {
 		return err
 	}
 	bigger := b.newBlock(b.block.First, rows)
@@ -315,13 +315,13 @@ func (b *Builder) grow(rows int) error {
 	return nil
 }
 
-// newBlock returns a dense block of rows rows. It has labels and weights if the selection has them.
+// newBlock returns a dense block of rows rows. It has labels and weights if the binding has them.
 func (b *Builder) newBlock(first int64, rows int) *block.Block {
 	blk := block.New(first, rows, b.Cols)
-	if b.sel.Label < 0 {
+	if b.bound.Label < 0 {
 		blk.Y = nil
 	}
-	if b.sel.Weight >= 0 {
+	if b.bound.Weight >= 0 {
 		blk.W = block.Alloc[float64](rows)
 	}
 	return blk
@@ -347,7 +347,7 @@ func (b *Builder) flush() error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("column %q: %w", b.sel.Columns[b.sel.Keep[k]].Name, err)
+			return fmt.Errorf("column %q: %w", b.bound.Columns[b.bound.Keep[k]].Name, err)
 		}
 		defer keep[k].Release()
 	}

@@ -24,10 +24,10 @@ type categories struct {
 	kinds   []schema.ClassKind // of the categories; for a cross, of each part
 }
 
-// newCategories returns the categories of each column of a selection, nil for a column of numbers.
-func newCategories(sel *Selection) []*categories {
-	all := make([]*categories, len(sel.Plan.Inputs))
-	for k, c := range sel.Plan.Inputs {
+// newCategories returns the categories of each column of a binding, nil for a column of numbers.
+func newCategories(bound *Binding) []*categories {
+	all := make([]*categories, len(bound.Plan.Inputs))
+	for k, c := range bound.Plan.Inputs {
 		switch c.Kind {
 		case schema.OneHotColumn:
 			all[k] = &categories{numbers: make(map[string]int, len(c.Categories)), kinds: kindsOf(c)}
@@ -247,12 +247,12 @@ type dictionary struct {
 // textCost is the approximate number of bytes that a text takes in addition to its own bytes.
 const textCost = 16
 
-// newDictionary returns an empty dictionary for one of the selection's hashed columns. Each hashed column gets an
+// newDictionary returns an empty dictionary for one of the binding's hashed columns. Each hashed column gets an
 // equal part of schema.MaxNames bytes.
-func newDictionary(sel *Selection) *dictionary {
+func newDictionary(bound *Binding) *dictionary {
 	columns := 0
-	for i := range sel.Plan.Inputs {
-		if sel.Plan.Inputs[i].Hashed() {
+	for i := range bound.Plan.Inputs {
+		if bound.Plan.Inputs[i].Hashed() {
 			columns++
 		}
 	}
@@ -299,11 +299,11 @@ func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 	return all
 }
 
-// keepTexts stores the texts of column k in the selection, if texts were collected.
+// keepTexts stores the texts of column k in the binding, if texts were collected.
 func (st *Statistics) keepTexts(k int) {
-	c, d := &st.sel.Plan.Inputs[k], st.texts[k].dictionary
+	c, d := &st.bound.Plan.Inputs[k], st.texts[k].dictionary
 	c.Dictionary = d.of(c)
 	if d != nil && d.full {
-		st.sel.full = append(st.sel.full, fmt.Sprintf("%q", c.Name))
+		st.bound.full = append(st.bound.full, fmt.Sprintf("%q", c.Name))
 	}
 }

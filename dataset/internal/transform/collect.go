@@ -27,20 +27,20 @@ type Part struct {
 
 // A Load describes an input whose rows are read into memory.
 type Load struct {
-	Name      string // name of the input, for messages
-	Selection *Selection
-	Pool      column.Pool
-	Alloc     memory.Allocator
-	Memory    int64 // maximum number of bytes of the blocks; 0: no limit
-	Stored    int64 // number of bytes of the rows in the files; 0: unknown
-	Progress  func(rows, total int64)
-	Warn      func(text string)
+	Name     string // name of the input, for messages
+	Binding  *Binding
+	Pool     column.Pool
+	Alloc    memory.Allocator
+	Memory   int64 // maximum number of bytes of the blocks; 0: no limit
+	Stored   int64 // number of bytes of the rows in the files; 0: unknown
+	Progress func(rows, total int64)
+	Warn     func(text string)
 }
 
 // Collect reads the parts of an input into a data set in memory. All workers read a single part together. If there
 // are several parts, each part is read by one worker.
 func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
-	all := NewBuilder(in.Selection, NewLabels(in.Selection.Plan.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
+	all := NewBuilder(in.Binding, NewLabels(in.Binding.Plan.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
 	all.Budget = column.NewBudget(in.Memory)
 	if err := all.checkRoom(); err != nil {
 		return nil, column.ErrorIn(in.Name, "%w", err)
@@ -48,7 +48,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	all.MakeRoom(in.Stored)
 	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
 	build := func(i int, p column.Pool, progress func(rows, total int64)) error {
-		builders[i] = all.Part(NewLabels(in.Selection.Plan.Spec), p, parts[i].First, parts[i].Last,
+		builders[i] = all.Part(NewLabels(in.Binding.Plan.Spec), p, parts[i].First, parts[i].Last,
 			func(full *block.Block, _ []arrow.Array) error {
 				built[i] = append(built[i], full)
 				return nil
@@ -69,7 +69,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 		all.Input, all.Rows = all.Input+b.Input-parts[i].First, all.Rows+b.Rows-parts[i].First
 		what := ""
 		if numbers[i], what = all.Labels.Add(b.Labels); what != "" {
-			return nil, column.ErrorIn(in.Name, "column %q: %s", in.Selection.Columns[in.Selection.Label].Name, what)
+			return nil, column.ErrorIn(in.Name, "column %q: %s", in.Binding.Columns[in.Binding.Label].Name, what)
 		}
 	}
 	spec, err := finish(ctx, in, all, built, numbers)
@@ -84,7 +84,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 // number among all parts for each class of part i.
 func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
 	if all.Input > 0 && all.unchosen.Load() == all.Input {
-		return nil, column.ErrorIn(in.Name, "%w", noneChosen(in.Selection.Plan.Where))
+		return nil, column.ErrorIn(in.Name, "%w", noneChosen(in.Binding.Plan.Where))
 	}
 	if err := CheckRows(in.Name, all.Rows, all.Input); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, 
 	if err := all.CheckWeights(in.Name); err != nil {
 		return nil, err
 	}
-	spec, signs, err := in.Selection.NewSpec(all.Labels)
+	spec, signs, err := in.Binding.NewSpec(all.Labels)
 	if err != nil {
 		return nil, column.ErrorIn(in.Name, "%w", err)
 	}
@@ -160,11 +160,11 @@ const autoShare = 8
 // wideModel is the number of features from which Auto makes rows sparse if the number of values is unknown.
 const wideModel = 1 << 10
 
-// SetStorage sets the form in which the blocks of a selection store rows. elements is the approximate number of
+// SetStorage sets the form in which the blocks of a binding store rows. elements is the approximate number of
 // elements of rows rows, the bias included; 0 means that it is unknown. Auto chooses sparse rows if there are more
 // features than a dense row may have, if sparse rows take at most 1/8 of the memory of dense rows, or, if elements is
 // 0, from 1,024 features on.
-func SetStorage(s *Selection, storage plan.Storage, elements, rows int64) error {
+func SetStorage(s *Binding, storage plan.Storage, elements, rows int64) error {
 	width := s.Width()
 	cols := width
 	if s.Plan.Bias {
@@ -200,14 +200,14 @@ func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l
 
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
-func (s *Selection) Parted() bool {
+func (s *Binding) Parted() bool {
 	return !s.Drops() && !s.Plan.HashTexts && !slices.ContainsFunc(s.Plan.Inputs,
 		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
 // LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart
 // releases the batches.
-func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
+func (s *Binding) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
 	st.part = &Learned{chunks: make([][]stats.Sums, len(s.Plan.Inputs))}
 	err := Each(ctx, batches, -1, nil, func(bt *column.Batch, _ int64) error { return st.Add(ctx, bt) })
@@ -238,7 +238,7 @@ func (st *Statistics) endChunk(k int) {
 // too long.
 func (st *Statistics) Merge(l *Learned) bool {
 	for k, chunks := range l.chunks {
-		c, texts := &st.sel.Plan.Inputs[k], &st.texts[k]
+		c, texts := &st.bound.Plan.Inputs[k], &st.texts[k]
 		if width := c.Width(); len(chunks) > 0 && len(st.moments[k]) == 0 {
 			st.moments[k] = make([]stats.Moments, width)
 		}

@@ -14,7 +14,7 @@ import (
 
 // crosses returns the columns of each cross, and how the crosses become features. The columns in others can't be
 // crossed: they are the numbers of the label and the weight, or -1.
-func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err error) {
+func (c *resolver) crosses(others []int) (of [][]int, inputs []schema.Column, err error) {
 	for _, text := range c.draft.Cross {
 		x, err := parseCross(text)
 		if err != nil {
@@ -58,7 +58,7 @@ func toPart(c column.Column) (schema.Part, bool) {
 	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(t, kind)}, true
 }
 
-func (c *chooser) modelCross(want schema.Column) ([]int, error) {
+func (c *resolver) modelCross(want schema.Column) ([]int, error) {
 	var columns []int
 	for _, part := range want.Of {
 		i, err := c.lookUp(part.Name)
@@ -92,7 +92,7 @@ func (s *fileColumns) checkPart(have column.Column, want schema.Part) error {
 // cells are the arrays of a column of categories: one array, or an array for each column of a cross.
 type cells []arrow.Array
 
-func (s *Selection) cells(bt *column.Batch, k int) cells {
+func (s *Binding) cells(bt *column.Batch, k int) cells {
 	all := cells{bt.Columns[s.Features[k]]}
 	for _, i := range s.further(k) {
 		all = append(all, bt.Columns[i])
@@ -102,7 +102,7 @@ func (s *Selection) cells(bt *column.Batch, k int) cells {
 
 // further returns the columns of input k except the first column, which Features has. Only a cross has further
 // columns.
-func (s *Selection) further(k int) []int {
+func (s *Binding) further(k int) []int {
 	if k < len(s.Further) {
 		return s.Further[k]
 	}

@@ -20,7 +20,7 @@ func derives(inputs []schema.Column) bool {
 }
 
 // array returns the array from which input k makes its features: the column's, or the numbers that derive from it.
-func (s *Selection) array(bt *column.Batch, k int) arrow.Array {
+func (s *Binding) array(bt *column.Batch, k int) arrow.Array {
 	if s.Plan.Inputs[k].Derive != "" {
 		return bt.Derived[k]
 	}
@@ -28,7 +28,7 @@ func (s *Selection) array(bt *column.Batch, k int) arrow.Array {
 }
 
 // derive computes the derived arrays of a batch.
-func (s *Selection) derive(ctx context.Context, p column.Pool, bt *column.Batch) error {
+func (s *Binding) derive(ctx context.Context, p column.Pool, bt *column.Batch) error {
 	if bt.Derived != nil || !s.derives {
 		return nil
 	}

@@ -47,39 +47,39 @@ const (
 // byRow returns true if features are written row by row, after the columns of numbers were transposed to rows.
 func (r *reader) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
 
-func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader, error) {
-	readers := make([]reader, len(sel.Features))
+func newReaders(bound *Binding, texts []*categories, bt *column.Batch) ([]reader, error) {
+	readers := make([]reader, len(bound.Features))
 	first := 0
-	for k := range sel.Features {
+	for k := range bound.Features {
 		r := &readers[k]
-		r.first, r.width = first, sel.Plan.Inputs[k].Width()
+		r.first, r.width = first, bound.Plan.Inputs[k].Width()
 		first += r.width
-		if r.fill, r.advice = sel.fill(k), fillIn; sel.Fixed {
+		if r.fill, r.advice = bound.fill(k), fillIn; bound.Fixed {
 			r.advice = fillInModel
-		} else if sel.Plan.Inputs[k].Kind == schema.CrossColumn {
+		} else if bound.Plan.Inputs[k].Kind == schema.CrossColumn {
 			r.advice = fillInCross
 		}
 		if r.categories = texts[k]; r.categories != nil {
-			r.cells = sel.cells(bt, k)
+			r.cells = bound.cells(bt, k)
 			continue
 		}
-		values := sel.array(bt, k)
+		values := bound.array(bt, k)
 		var err error
-		if sel.Plan.Inputs[k].Kind == schema.ListColumn {
+		if bound.Plan.Inputs[k].Kind == schema.ListColumn {
 			if r.sparse = column.NewLists(values); r.sparse != nil {
 				values = r.sparse.Values
 			} else if r.list, err = asList(values); err == nil {
 				values = r.list.ListValues()
 			}
 		}
-		if r.center, r.scale = sel.Plan.Inputs[k].Center, sel.Plan.Inputs[k].Scale; err == nil && r.center != nil {
+		if r.center, r.scale = bound.Plan.Inputs[k].Center, bound.Plan.Inputs[k].Scale; err == nil && r.center != nil {
 			r.wide, err = column.NewView64(values)
 		}
 		if err == nil {
 			r.view, err = column.NewView32(values)
 		}
 		if err != nil {
-			return nil, column.ErrorIn(bt.File, "column %q: %w", sel.Plan.Inputs[k].Name, err)
+			return nil, column.ErrorIn(bt.File, "column %q: %w", bound.Plan.Inputs[k].Name, err)
 		}
 	}
 	return readers, nil
@@ -95,7 +95,7 @@ func asList(a arrow.Array) (array.ListLike, error) {
 // fill returns the number that replaces a missing value for each feature of input k, or nil if a missing value is an
 // error. For categories, it returns the number for the first feature only: the other features are 0. For sparse lists
 // it may return one number, which applies to all features.
-func (s *Selection) fill(k int) []float64 {
+func (s *Binding) fill(k int) []float64 {
 	c := &s.Plan.Inputs[k]
 	width := c.Width()
 	if c.Categorical() || s.sparseLists(k) {

@@ -321,20 +321,20 @@ func Sign(y []float32, signs []float64) {
 
 // Number returns the class numbers of the kept rows of a batch, if there are labels, and these rows. first is the number of the batch's
 // first row among all rows. Number marks the error about a wrong label by Unfit.
-func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch,
+func (l *Labels) Number(ctx context.Context, bound *Binding, p column.Pool, bt *column.Batch,
 	first int64) (numbers []float32, kept Cut, err error) {
-	kept, err = sel.Kept(ctx, p, bt)
-	if err != nil || sel.Label < 0 {
+	kept, err = bound.Kept(ctx, p, bt)
+	if err != nil || bound.Label < 0 {
 		return nil, kept, err
 	}
-	a := bt.Label(sel.Label)
+	a := bt.Label(bound.Label)
 	numbers = make([]float32, kept.Len())
 	for i, span := range kept.Spans() {
 		bad, what := Encode(l, a, span.Lo, numbers[i:][:span.Len()])
 		if what == "" {
 			continue
 		}
-		err = bt.RowError(first, bad, sel.Columns[sel.Label].Name, what)
+		err = bt.RowError(first, bad, bound.Columns[bound.Label].Name, what)
 		if column.IsMissing(a, bad) {
 			err = column.Mark(err, column.ErrNulls)
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // Unlearned returns true if the features depend on more than the types of their columns.
-func (s *Selection) Unlearned() bool {
+func (s *Binding) Unlearned() bool {
 	if s.Fixed {
 		return false
 	}
@@ -26,26 +26,26 @@ func (s *Selection) Unlearned() bool {
 }
 
 // Wholly returns true if the features depend on all rows.
-func (s *Selection) Wholly() bool {
+func (s *Binding) Wholly() bool {
 	return s.counted() || slices.ContainsFunc(s.Plan.Inputs, s.collects)
 }
 
 // collects returns true if the categories or the texts of a column are collected from the rows.
-func (s *Selection) collects(c schema.Column) bool {
+func (s *Binding) collects(c schema.Column) bool {
 	return c.Learned() || s.Plan.HashTexts && c.Hashed()
 }
 
 // counted returns true if the features depend on the moments of the columns.
-func (s *Selection) counted() bool { return s.Plan.Nulls == schema.NullsMean || s.Plan.Standardize }
+func (s *Binding) counted() bool { return s.Plan.Nulls == schema.NullsMean || s.Plan.Standardize }
 
 // unmeasured returns true if the length of the lists of some column is unknown.
-func (s *Selection) unmeasured() bool {
+func (s *Binding) unmeasured() bool {
 	return slices.ContainsFunc(s.Plan.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
 }
 
 // Learn reads the batches of the input, which has total rows, and computes everything that the features depend on. It
 // ignores wrong values: the Builder reports them with their rows.
-func (s *Selection) Learn(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
+func (s *Binding) Learn(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
 	progress func(rows, total int64)) error {
 	st := NewStatistics(s, p)
 	enough := false
@@ -65,7 +65,7 @@ func (s *Selection) Learn(ctx context.Context, name string, p column.Pool, batch
 // Statistics collects from batches everything that features depend on: means, deviations, categories and lengths of
 // lists.
 type Statistics struct {
-	sel     *Selection
+	bound   *Binding
 	pool    column.Pool
 	Input   int64             // number of rows of the input
 	rows    int64             // number of kept rows
@@ -76,8 +76,8 @@ type Statistics struct {
 }
 
 // NewStatistics returns the statistics of no rows. Finish stores the result in s.
-func NewStatistics(s *Selection, p column.Pool) *Statistics {
-	st := &Statistics{sel: s, pool: p, moments: make([][]stats.Moments, len(s.Plan.Inputs)), texts: make([]collector, len(s.Plan.Inputs))}
+func NewStatistics(s *Binding, p column.Pool) *Statistics {
+	st := &Statistics{bound: s, pool: p, moments: make([][]stats.Moments, len(s.Plan.Inputs)), texts: make([]collector, len(s.Plan.Inputs))}
 	for k := range s.Plan.Inputs {
 		st.texts[k] = newCollector(&s.Plan.Inputs[k], s.mostCategories())
 		if s.Plan.HashTexts && s.Plan.Inputs[k].Hashed() {
@@ -99,7 +99,7 @@ func Unfit(err error) error { return unfit{err} }
 func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
 
 func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
-	kept, err := st.sel.Kept(ctx, st.pool, bt)
+	kept, err := st.bound.Kept(ctx, st.pool, bt)
 	if err != nil {
 		return err
 	}
@@ -108,15 +108,15 @@ func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
 
 func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) error {
 	st.Input += bt.Rows
-	err := st.sel.measureLists(bt, kept)
+	err := st.bound.measureLists(bt, kept)
 	if err != nil {
 		return err
 	}
-	if err := st.sel.checkWidth(); err != nil {
+	if err := st.bound.checkWidth(); err != nil {
 		return Unfit(column.ErrorIn(bt.File, "%w", err))
 	}
-	if st.sel.Wholly() {
-		err = st.pool.Each(ctx, len(st.sel.Plan.Inputs), func(k int) error {
+	if st.bound.Wholly() {
+		err = st.pool.Each(ctx, len(st.bound.Plan.Inputs), func(k int) error {
 			return column.Recovered(func() error { return st.column(k, bt, kept) })
 		})
 	}
@@ -131,7 +131,7 @@ func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) e
 func (st *Statistics) checkTexts(file string) error {
 	all, longest := int64(0), 0
 	for k, c := range st.texts {
-		all += c.bytes + int64(len(c.texts)*len(st.sel.Plan.Inputs[k].Name))
+		all += c.bytes + int64(len(c.texts)*len(st.bound.Plan.Inputs[k].Name))
 		if c.bytes > st.texts[longest].bytes {
 			longest = k
 		}
@@ -140,17 +140,17 @@ func (st *Statistics) checkTexts(file string) error {
 		return nil
 	}
 	return Unfit(column.ErrorIn(file, "column %q: the categories of all columns have over %s, those of this one the most: %s",
-		st.sel.Plan.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories()))
+		st.bound.Plan.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories()))
 }
 
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
-	c, a := &st.sel.Plan.Inputs[k], st.sel.array(bt, k)
+	c, a := &st.bound.Plan.Inputs[k], st.bound.array(bt, k)
 	switch {
-	case st.sel.collects(*c):
-		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
+	case st.bound.collects(*c):
+		if row, what := st.texts[k].Add(st.bound.cells(bt, k), kept); what != "" {
 			return Unfit(bt.RowError(st.Input-bt.Rows, row, c.Name, what))
 		}
-	case !c.Categorical() && c.Derive != schema.Missing && st.sel.counted():
+	case !c.Categorical() && c.Derive != schema.Missing && st.bound.counted():
 		return st.count(k, a, kept)
 	}
 	return nil
@@ -159,7 +159,7 @@ func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 // count adds rows of column k to its moments. It sums each column in the order of the kept rows, chunk by chunk, so that
 // the result depends only on these rows.
 func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
-	c := &st.sel.Plan.Inputs[k]
+	c := &st.bound.Plan.Inputs[k]
 	if len(st.moments[k]) != c.Width() {
 		st.moments[k] = make([]stats.Moments, c.Width())
 		st.countEmpty(st.moments[k])
@@ -258,7 +258,7 @@ func (st *Statistics) countNumbers(m *stats.Moments, v column.View[float64], lo,
 // countMissing adds the number 0 for a missing value if nulls are replaced by zero; otherwise it adds nothing. A
 // missing value that is replaced by the mean doesn't change the mean.
 func (st *Statistics) countMissing(m *stats.Moments) {
-	if st.sel.Plan.Nulls == schema.NullsZero {
+	if st.bound.Plan.Nulls == schema.NullsZero {
 		m.Add(0)
 	}
 }
@@ -327,13 +327,13 @@ func (st *Statistics) countSparse(columns []stats.Moments, r reader, lo, hi int,
 	}
 }
 
-// Finish stores the results in the selection.
+// Finish stores the results in the binding.
 func (st *Statistics) Finish(name string) error {
 	if st.rows == 0 {
 		return nil // the caller reports it
 	}
-	for k := range st.sel.Plan.Inputs {
-		c := &st.sel.Plan.Inputs[k]
+	for k := range st.bound.Plan.Inputs {
+		c := &st.bound.Plan.Inputs[k]
 		switch {
 		case c.Learned():
 			c.Categories, c.Buckets = st.texts[k].sorted()
@@ -353,13 +353,13 @@ func (st *Statistics) Finish(name string) error {
 		}
 		stats.EndChunk(st.moments[k])
 		for i := range st.moments[k] {
-			st.sel.Gaps = st.sel.Gaps || st.moments[k][i].Count() < st.rows
+			st.bound.Gaps = st.bound.Gaps || st.moments[k][i].Count() < st.rows
 			if what := st.note(c, &st.moments[k][i]); what != "" {
 				return column.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}
 		}
 	}
-	if err := st.sel.checkWidth(); err != nil {
+	if err := st.bound.checkWidth(); err != nil {
 		return column.ErrorIn(name, "%w", err)
 	}
 	return nil
@@ -369,17 +369,17 @@ func (st *Statistics) Finish(name string) error {
 func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 	mean := 0.0
 	switch {
-	case st.sel.Plan.Nulls != schema.NullsMean || !m.IsEmpty():
+	case st.bound.Plan.Nulls != schema.NullsMean || !m.IsEmpty():
 		if mean, what = m.Mean(); what != "" {
 			return what
 		}
 	case !st.OfShare:
 		return "every value is missing, so that there is no mean"
 	}
-	if st.sel.Plan.Nulls == schema.NullsMean {
+	if st.bound.Plan.Nulls == schema.NullsMean {
 		c.Means = append(c.Means, mean)
 	}
-	if st.sel.Plan.Standardize {
+	if st.bound.Plan.Standardize {
 		scale, what := m.Scale(st.rows) // missing values equal the mean, so they add no squares
 		if what != "" {
 			return what
@@ -390,7 +390,7 @@ func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 }
 
 // measureLists sets the length of a column's lists from the first list with elements in the kept rows.
-func (s *Selection) measureLists(bt *column.Batch, kept Cut) error {
+func (s *Binding) measureLists(bt *column.Batch, kept Cut) error {
 	for k, i := range s.Features {
 		c := &s.Plan.Inputs[k]
 		if c.Kind != schema.ListColumn || c.Elements > 0 || s.sparseLists(k) {

@@ -109,7 +109,7 @@ func prepare(a arrow.Array) {
 }
 
 // complete returns the arrays of a batch in which kept rows have no missing value.
-func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
+func (s *Binding) complete(bt *column.Batch) (columns []arrow.Array) {
 	if s.dropsNulls() {
 		for k := range s.Plan.Inputs {
 			columns = append(columns, s.array(bt, k))
@@ -128,7 +128,7 @@ func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
 }
 
 // Kept returns the rows of a batch that are kept. After Kept, goroutines can share the batch.
-func (s *Selection) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (Cut, error) {
+func (s *Binding) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (Cut, error) {
 	all := Cut{Hi: int(bt.Rows)}
 	err := column.Recovered(func() error {
 		for _, a := range bt.Columns {

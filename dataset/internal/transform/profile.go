@@ -18,9 +18,9 @@ import (
 	"halfspace/schema"
 )
 
-// A Profile counts the values of the columns of a selection.
+// A Profile counts the values of the columns of a binding.
 type Profile struct {
-	sel          *Selection
+	bound        *Binding
 	pool         column.Pool
 	types        map[string]plan.Word
 	rows         int64
@@ -32,22 +32,22 @@ type Profile struct {
 	counts       []int64
 }
 
-// NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
+// NewProfile returns the profile of no rows. The binding has each column that may become a feature; columns of text are one-hot
 // inputs in it, unless the option categorical says otherwise. Columns that the option features names, without a pattern, are not
 // left out.
-func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categorical string,
+func NewProfile(bound *Binding, p column.Pool, types map[string]plan.Word, categorical string,
 	features []string) *Profile {
 	all, named, _ := parseCodings(categorical) // checked before
-	f := &Profile{sel: sel, pool: p, types: types, columns: make([]columnProfile, len(sel.Plan.Inputs))}
-	for k, in := range sel.Plan.Inputs {
+	f := &Profile{bound: bound, pool: p, types: types, columns: make([]columnProfile, len(bound.Plan.Inputs))}
+	for k, in := range bound.Plan.Inputs {
 		in.Means, in.Center, in.Scale = nil, nil, nil
-		t := sel.Columns[sel.Features[k]].Type
+		t := bound.Columns[bound.Features[k]].Type
 		_, dated := column.PerDay(t)
 		coded := all.kind != "" || slices.ContainsFunc(named, func(n namedCoding) bool {
 			ok, err := path.Match(slashless(n.pattern), slashless(in.Name))
 			return n.pattern == in.Name || ok && err == nil
 		})
-		f.columns[k] = columnProfile{Column: plan.Column{Input: in, Type: column.Describe(t),
+		f.columns[k] = columnProfile{Counts: plan.Counts{Input: in, Type: column.Describe(t),
 			Word: types[in.Name], IsNamed: slices.Contains(features, in.Name), IsCategorical: coded, HasTexts: in.Categorical(),
 			HasDates: dated, HasIntegers: t != nil && arrow.IsInteger(t.ID())}}
 		f.columns[k].Begin()
@@ -60,8 +60,8 @@ const mostTexts = 1 << 17
 
 // A columnProfile counts the values of a column.
 type columnProfile struct {
-	plan.Column
-	texts    hashes  // of the different values, at most mostTexts, with the results of plan.Column.AddText
+	plan.Counts
+	texts    hashes  // of the different values, at most mostTexts, with the results of plan.Counts.AddText
 	numbered bool    // there is a number
 	above    float64 // the first number less the number of its row
 }
@@ -81,7 +81,7 @@ func (f *Profile) Plain() bool {
 }
 
 func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
-	kept, err := f.sel.Kept(ctx, f.pool, bt)
+	kept, err := f.bound.Kept(ctx, f.pool, bt)
 	if err != nil || kept.Rows == nil {
 		return cmp.Or(err, f.add(ctx, bt, batchRows{batch: bt}))
 	}
@@ -114,19 +114,19 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error
 	}
 	f.severalFiles = f.severalFiles || bt.File != f.file
 	f.rows += bt.Rows
-	if f.sel.Label >= 0 {
-		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
+	if f.bound.Label >= 0 {
+		f.noLabel += int64(len(column.Missing(bt.Label(f.bound.Label), 0, int(bt.Rows))))
 	}
-	if f.labels != nil && f.sel.Label >= 0 {
+	if f.labels != nil && f.bound.Label >= 0 {
 		if err := f.countClasses(bt, at); err != nil {
 			return err
 		}
 	}
 	return f.pool.Each(ctx, len(f.columns), func(k int) error {
-		if kind := f.sel.Plan.Inputs[k].Kind; kind == schema.CrossColumn || kind == schema.NumberedColumn {
+		if kind := f.bound.Plan.Inputs[k].Kind; kind == schema.CrossColumn || kind == schema.NumberedColumn {
 			return nil
 		}
-		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], at, f.labels != nil) })
+		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.bound.Features[k]], at, f.labels != nil) })
 	})
 }
 
@@ -144,12 +144,12 @@ func (f *Profile) Semicolons() {
 
 // countClasses counts the classes of a batch. at are its rows.
 func (f *Profile) countClasses(bt *column.Batch, at batchRows) error {
-	a, lo := bt.Label(f.sel.Label), 0
+	a, lo := bt.Label(f.bound.Label), 0
 	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
 		numbers := make([]float32, gap-lo)
 		if row, what := encodeValid(f.labels, a, lo, numbers); what != "" {
 			row = int(at.row(row) - bt.First)
-			return Unfit(at.batch.RowError(bt.First, row, f.sel.Columns[f.sel.Label].Name, what))
+			return Unfit(at.batch.RowError(bt.First, row, f.bound.Columns[f.bound.Label].Name, what))
 		}
 		f.counts = append(f.counts, make([]int64, len(f.labels.Classes)-len(f.counts))...)
 		for _, n := range numbers {
@@ -282,7 +282,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 		bits = maphash.String(textSeed, text)
 		if odd, again := c.texts.number(bits); again {
 			if odd > 0 {
-				c.Odd[odd-1].Rows += n
+				c.OddTexts[odd-1].Rows += n
 			}
 			return
 		}
@@ -295,7 +295,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 	if odd == 0 {
 		return
 	}
-	o := &c.Odd[odd-1]
+	o := &c.OddTexts[odd-1]
 	if o.Rows += n - 1; o.Rows == n && at.batch.Line != nil && c.BeginsFit(odd-1) {
 		o.File, o.Line = at.batch.File, at.batch.Line(at.row(first)-at.batch.First)
 	}
@@ -306,21 +306,21 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 func (f *Profile) Plan(nulls schema.Nulls) (*plan.Decisions, error) {
 	if f.rows > 0 && f.noLabel == f.rows {
 		return nil, column.Mark(message.Errorf("column %q has no value: choose another column with --label",
-			f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
+			f.bound.Columns[f.bound.Label].Name), column.ErrColumn)
 	}
-	var columns []*plan.Column
+	var columns []*plan.Counts
 	for k := range f.columns {
 		if !f.severalFiles {
 			f.columns[k].WithoutFiles()
 		}
-		if f.sel.Plan.Inputs[k].Kind != schema.CrossColumn {
-			columns = append(columns, &f.columns[k].Column)
+		if f.bound.Plan.Inputs[k].Kind != schema.CrossColumn {
+			columns = append(columns, &f.columns[k].Counts)
 		}
 	}
 	p, err := plan.Make(columns, f.types, nulls)
 	if err == nil {
 		p.Unlabelled = f.noLabel > 0
-		p.NoteTypes(slices.Clone(f.sel.left.of[""]))
+		p.NoteTypes(slices.Clone(f.bound.leftOut.of[""]))
 	}
 	return p, err
 }

@@ -15,7 +15,7 @@ import (
 // A rowError is an error about a row of the input.
 type rowError struct {
 	row int64
-	col int // number among the selection's features; -1: the label; number of features: the weight
+	col int // number among the binding's features; -1: the label; number of features: the weight
 	err error
 }
 
@@ -31,11 +31,11 @@ const fewRows = 16
 
 // put appends rows of a batch to the block. If several rows are wrong, it returns the error of the first of them.
 func (b *Builder) put(ctx context.Context, bt *column.Batch, readers []reader, rows Cut) error {
-	step, pieced := b.panel(), b.sel.Sparse && bt.Pairs == nil
+	step, pieced := b.panel(), b.bound.Sparse && bt.Pairs == nil
 	switch {
 	case pieced:
 		step = b.pieceRows()
-	case b.sel.Sparse:
+	case b.bound.Sparse:
 		step = rows.Len() // the end of a row is the start of the next row
 	}
 	panels := (rows.Len() + step - 1) / step
@@ -51,7 +51,7 @@ func (b *Builder) put(ctx context.Context, bt *column.Batch, readers []reader, r
 		return column.Recovered(func() error {
 			if i == 0 { // in row order, while other goroutines read panels; a wrong label must not stop them
 				badLabel = b.putLabels(bt, rows)
-				if badLabel == nil && bt.Pairs != nil && b.sel.Weight >= 0 {
+				if badLabel == nil && bt.Pairs != nil && b.bound.Weight >= 0 {
 					if row, what := b.putWeights(bt, rows, b.block.W[b.fill:b.fill+rows.Len()]); what != "" {
 						badLabel = b.rowError(bt, pairWeight, row, what)
 					}
@@ -102,12 +102,12 @@ func (b *Builder) damaged(ctx context.Context, bt *column.Batch, rows Cut, err e
 }
 
 func (b *Builder) putLabels(bt *column.Batch, rows Cut) *rowError {
-	if b.sel.Label < 0 {
+	if b.bound.Label < 0 {
 		return nil
 	}
 	y := b.block.Y[b.fill:]
 	for i, span := range rows.Spans() {
-		row, what := Encode(b.Labels, bt.Label(b.sel.Label), span.Lo, y[i:i+span.Len()])
+		row, what := Encode(b.Labels, bt.Label(b.bound.Label), span.Lo, y[i:i+span.Len()])
 		if what != "" {
 			return b.rowError(bt, -1, row, what)
 		}
@@ -140,7 +140,7 @@ func (f *fault) note(k int, lost column.Loss, row int, what string) {
 // putPanel writes rows of a batch to the block, starting at row at of the block.
 func (b *Builder) putPanel(bt *column.Batch, readers []reader, rows Cut, at int) *rowError {
 	switch {
-	case b.sel.Sparse:
+	case b.bound.Sparse:
 		return b.putSparse(bt, rows)
 	case bt.Pairs != nil:
 		return b.putPairs(bt, rows, at)
@@ -150,11 +150,11 @@ func (b *Builder) putPanel(bt *column.Batch, readers []reader, rows Cut, at int)
 	bad := fault{b: b, bt: bt}
 	n := rows.Len()
 	b.readColumns(readers, rows, s, &bad)
-	if b.sel.Weight >= 0 {
+	if b.bound.Weight >= 0 {
 		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
 		bad.note(len(readers), column.None, row, what)
 	}
-	if b.sel.Plan.Bias {
+	if b.bound.Plan.Bias {
 		s.columns[b.Cols-1] = b.ones[:n]
 	}
 	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
@@ -221,7 +221,7 @@ func (b *Builder) putPairs(bt *column.Batch, rows Cut, at int) (bad *rowError) {
 				bad = b.inexact(bt, r, int(k), value[i], bad)
 			}
 		}
-		if b.sel.Plan.Bias {
+		if b.bound.Plan.Bias {
 			row[b.Cols-1] = 1
 		}
 	}
@@ -238,7 +238,7 @@ func (b *Builder) inexact(bt *column.Batch, row, k int, value float64, bad *rowE
 	case float64(v) == value && v-v == 0:
 	case v-v == 0:
 		if column.LossOf(value) == column.Merged { // zeros give every column a wide range
-			b.losses[b.sel.inputOf(k)].merge(k)
+			b.losses[b.bound.inputOf(k)].merge(k)
 		}
 	case bad == nil || k < bad.col:
 		return b.rowError(bt, k, row, b.unusable(value))
@@ -248,14 +248,14 @@ func (b *Builder) inexact(bt *column.Batch, row, k int, value float64, bad *rowE
 
 // inputOf returns the number of the column of feature k in a batch with pairs. All numbered features belong to one
 // column.
-func (s *Selection) inputOf(k int) int { return min(k, len(s.Plan.Inputs)-1) }
+func (s *Binding) inputOf(k int) int { return min(k, len(s.Plan.Inputs)-1) }
 
 // unusable returns the error text for a number that float32 can't hold.
 func (b *Builder) unusable(v float64) string {
 	switch text := fmt.Sprint(v); {
 	case v-v == 0:
 		return text + column.TooWide()
-	case b.sel.Fixed:
+	case b.bound.Fixed:
 		return text + message.Translate(fillInModel)
 	default:
 		return text + message.Translate(fillIn)
@@ -265,7 +265,7 @@ func (b *Builder) unusable(v float64) string {
 // putWeights writes the sample weights of rows of a batch to dst. It returns the first row without a usable weight
 // and the error text, or "".
 func (b *Builder) putWeights(bt *column.Batch, rows Cut, dst []float64) (row int, what string) {
-	v, err := column.NewView64(bt.SampleWeights(b.sel.Chosen))
+	v, err := column.NewView64(bt.SampleWeights(b.bound.Roles))
 	if err != nil {
 		return rows.First(), err.Error()
 	}
@@ -279,7 +279,7 @@ func (b *Builder) putWeights(bt *column.Batch, rows Cut, dst []float64) (row int
 				advice := "correct it, or leave the row out"
 				switch {
 				case !column.IsMissing(v.Array, span.Lo+k):
-				case b.sel.Fixed:
+				case b.bound.Fixed:
 					advice = "fill it in, or leave the row out"
 				default:
 					advice = message.Sprintf("fill it in, or use --nulls drop")
@@ -297,39 +297,39 @@ func (b *Builder) putWeights(bt *column.Batch, rows Cut, dst []float64) (row int
 
 // CheckWeights returns an error if there are sample weights and all are 0.
 func (b *Builder) CheckWeights(name string) error {
-	if b.sel.Weight < 0 || b.weighted.Load() {
+	if b.bound.Weight < 0 || b.weighted.Load() {
 		return nil
 	}
 	return column.ErrorIn(name, "column %q: every sample weight is 0: choose another column with --sample-weight",
-		b.sel.Columns[b.sel.Weight].Name)
+		b.bound.Columns[b.bound.Weight].Name)
 }
 
 // rowError returns an error about a value in a row of a batch. k is the number of the value's feature column; -1
 // means the label, and the number of feature columns means the weight.
 func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError {
-	n, col := b.Input+int64(row), b.sel.Label
+	n, col := b.Input+int64(row), b.bound.Label
 	switch {
 	case k == pairWeight:
-		col = b.sel.Weight
+		col = b.bound.Weight
 	case k >= 0 && bt.Pairs != nil:
-		col = b.sel.Features[b.sel.inputOf(k)]
-	case k == len(b.sel.Features):
-		col = b.sel.Weight
+		col = b.bound.Features[b.bound.inputOf(k)]
+	case k == len(b.bound.Features):
+		col = b.bound.Weight
 	case k >= 0:
-		col = b.sel.Features[k]
+		col = b.bound.Features[k]
 	}
-	name, missing := b.sel.Columns[col].Name, false
+	name, missing := b.bound.Columns[col].Name, false
 	switch {
 	case k == pairWeight:
-		missing = column.IsMissing(bt.SampleWeights(b.sel.Chosen), row)
+		missing = column.IsMissing(bt.SampleWeights(b.bound.Roles), row)
 	case k < 0:
 		missing = column.IsMissing(bt.Label(col), row)
 	case bt.Pairs != nil:
-		name = b.sel.Plan.Inputs[b.sel.inputOf(k)].FeatureName(k)
-	case len(b.sel.further(k)) > 0:
-		name, missing = b.sel.Plan.Inputs[k].Name, b.sel.cells(bt, k).missing(row, row+1) != nil
-	case k < len(b.sel.Features):
-		missing = column.IsMissing(b.sel.array(bt, k), row)
+		name = b.bound.Plan.Inputs[b.bound.inputOf(k)].FeatureName(k)
+	case len(b.bound.further(k)) > 0:
+		name, missing = b.bound.Plan.Inputs[k].Name, b.bound.cells(bt, k).missing(row, row+1) != nil
+	case k < len(b.bound.Features):
+		missing = column.IsMissing(b.bound.array(bt, k), row)
 	default:
 		missing = column.IsMissing(bt.Columns[col], row)
 	}

@@ -86,15 +86,15 @@ type sentinels struct {
 }
 
 // add examines the first n rows of a batch.
-func (s *sentinels) add(sel *Selection, bt *column.Batch, n int) {
+func (s *sentinels) add(bound *Binding, bt *column.Batch, n int) {
 	if s.columns == nil {
-		s.columns, s.isText = make([]extremes, len(sel.Plan.Inputs)), bt.Line != nil
+		s.columns, s.isText = make([]extremes, len(bound.Plan.Inputs)), bt.Line != nil
 	}
 	n = min(n, sentinelRows-s.rows)
 	s.rows += n
 	values := make([]float64, n)
-	for k, i := range sel.Features {
-		if c := &sel.Plan.Inputs[k]; c.Kind != schema.NumberColumn || c.Derive != "" || c.Unit != "" {
+	for k, i := range bound.Features {
+		if c := &bound.Plan.Inputs[k]; c.Kind != schema.NumberColumn || c.Derive != "" || c.Unit != "" {
 			continue
 		}
 		view, err := column.NewView64(bt.Columns[i])
@@ -111,7 +111,7 @@ func (s *sentinels) add(sel *Selection, bt *column.Batch, n int) {
 }
 
 // warn passes a warning about each value that seems to stand for a missing value, about at most three columns.
-func (s *sentinels) warn(sel *Selection, warn func(string)) {
+func (s *sentinels) warn(bound *Binding, warn func(string)) {
 	const most = 3
 	columns := 0
 	for k := range s.columns {
@@ -121,7 +121,7 @@ func (s *sentinels) warn(sel *Selection, warn func(string)) {
 		}
 		word := strconv.FormatFloat(v, 'f', -1, 64)
 		if columns++; columns <= most {
-			warn(fmt.Sprintf("column %q: %s of the first %s values are %s, and the others are %.4g to %.4g: %s", sel.Plan.Inputs[k].Name,
+			warn(fmt.Sprintf("column %q: %s of the first %s values are %s, and the others are %.4g to %.4g: %s", bound.Plan.Inputs[k].Name,
 				humanize.Count(int64(rows)), humanize.Count(int64(s.columns[k].rows)), word, lo, hi, s.advice(word)))
 		}
 	}

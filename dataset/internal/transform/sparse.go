@@ -17,9 +17,9 @@ import (
 // makeSparseRoom is MakeRoom for sparse blocks. It allocates memory only if the elements were counted, so that their
 // number is exact.
 func (b *Builder) makeSparseRoom() {
-	bytes := block.SparseBytes(0, b.sel.Elements, false)
-	if b.sel.Counted && b.sel.Elements > 0 && bytes <= column.AvailableMemory() && b.Budget.Take(bytes, "") == nil {
-		b.All = block.NewSparse(0, 0, int(b.sel.Elements), b.Cols)
+	bytes := block.SparseBytes(0, b.bound.Elements, false)
+	if b.bound.Counted && b.bound.Elements > 0 && bytes <= column.AvailableMemory() && b.Budget.Take(bytes, "") == nil {
+		b.All = block.NewSparse(0, 0, int(b.bound.Elements), b.Cols)
 	}
 }
 
@@ -28,10 +28,10 @@ func (b *Builder) startSparse() {
 		b.block = block.NewSparse(b.Rows, b.most, 0, b.Cols)
 	}
 	b.block.Clear(b.Rows)
-	if b.block.Y = slices.Grow(b.block.Y, b.most)[:b.most]; b.sel.Label < 0 {
+	if b.block.Y = slices.Grow(b.block.Y, b.most)[:b.most]; b.bound.Label < 0 {
 		b.block.Y = nil
 	}
-	if b.sel.Weight >= 0 {
+	if b.bound.Weight >= 0 {
 		b.block.W = slices.Grow(b.block.W, b.most)[:b.most]
 	}
 	if b.All != nil {
@@ -61,14 +61,14 @@ func (b *Builder) growSparse(elements int) error {
 // finished returns the rows in the block. If a sparse block isn't refilled later, finished reduces its memory to its
 // elements.
 func (b *Builder) finished() *block.Block {
-	if !b.sel.Sparse {
+	if !b.bound.Sparse {
 		return b.block.Slice(0, b.fill)
 	}
 	full := *b.block
-	if b.sel.Label >= 0 {
+	if b.bound.Label >= 0 {
 		full.Y = full.Y[:b.fill]
 	}
-	if b.sel.Weight >= 0 {
+	if b.bound.Weight >= 0 {
 		full.W = full.W[:b.fill]
 	}
 	s := full.Sparse
@@ -113,7 +113,7 @@ func (b *Builder) putSparse(bt *column.Batch, rows Cut) (bad *rowError) {
 		if !sorted { // --features has another order than the file
 			sortRow(columns[first:n], values[first:n])
 		}
-		if b.sel.Plan.Bias {
+		if b.bound.Plan.Bias {
 			columns[n], values[n] = uint32(b.Cols-1), 1
 			n++
 		}
@@ -133,10 +133,10 @@ type piece struct {
 
 // newCells returns the memory for reading rows into a piece.
 func (b *Builder) newCells() any {
-	s := &scratch{columns: make([][]float32, len(b.sel.Plan.Inputs)), cells: make([]float32, len(b.sel.Plan.Inputs)*b.pieceRows())}
+	s := &scratch{columns: make([][]float32, len(b.bound.Plan.Inputs)), cells: make([]float32, len(b.bound.Plan.Inputs)*b.pieceRows())}
 	longest := b.pieceRows()
-	for k, c := range b.sel.Plan.Inputs {
-		if c.Kind == schema.ListColumn && (c.Center != nil || !b.sel.sparseLists(k)) {
+	for k, c := range b.bound.Plan.Inputs {
+		if c.Kind == schema.ListColumn && (c.Center != nil || !b.bound.sparseLists(k)) {
 			longest = max(longest, c.Width())
 		}
 	}
@@ -147,7 +147,7 @@ func (b *Builder) newCells() any {
 // pieceRows returns the number of rows of a piece. The numbers of a piece fit in the processor's cache.
 func (b *Builder) pieceRows() int {
 	const most, values = 1 << 10, 1 << 16
-	return max(fewRows, min(most, values/max(1, len(b.sel.Plan.Inputs))))
+	return max(fewRows, min(most, values/max(1, len(b.bound.Plan.Inputs))))
 }
 
 // readPiece reads rows of a batch that has columns into p. The first of them becomes row at of the block.
@@ -155,7 +155,7 @@ func (b *Builder) readPiece(bt *column.Batch, readers []reader, rows Cut, at int
 	s := b.scratch.Get().(*scratch)
 	defer b.scratch.Put(s)
 	bad := fault{b: b, bt: bt}
-	if b.sel.Weight >= 0 {
+	if b.bound.Weight >= 0 {
 		row, what := b.putWeights(bt, rows, b.block.W[at:at+rows.Len()])
 		bad.note(len(readers), column.None, row, what)
 	}
@@ -168,7 +168,7 @@ func (b *Builder) readPiece(bt *column.Batch, readers []reader, rows Cut, at int
 			for k := range readers {
 				p.add(b, k, &readers[k], row, i, s, &bad)
 			}
-			if b.sel.Plan.Bias {
+			if b.bound.Plan.Bias {
 				p.columns, p.values = append(p.columns, uint32(b.Cols-1)), append(p.values, 1)
 			}
 			p.ends = append(p.ends, len(p.values))
@@ -267,7 +267,7 @@ func sortRow(columns []uint32, values []float32) {
 }
 
 // Unmeasured returns true if there are sparse lists whose number of features is unknown.
-func (s *Selection) Unmeasured() bool {
+func (s *Binding) Unmeasured() bool {
 	for k := range s.Plan.Inputs {
 		if s.sparseLists(k) && !s.Fixed && s.Plan.Inputs[k].Elements == 0 {
 			return true
@@ -278,7 +278,7 @@ func (s *Selection) Unmeasured() bool {
 
 // MeasureLists reads the batches of the input, which has total rows, and sets the number of features of sparse lists:
 // the greatest index in a kept row plus 1, or the size in Spark's vectors if it is larger.
-func (s *Selection) MeasureLists(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
+func (s *Binding) MeasureLists(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
 	progress func(rows, total int64)) error {
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, first int64) error { return s.measureBatch(ctx, p, bt, first) })
 	if err != nil {
@@ -304,7 +304,7 @@ const MostStandardized = 1 << 14
 
 // limitMoments turns standardizing off if sparse lists have too many features for it and it is on by default only. If
 // the user asked for standardizing, or for means, limitMoments returns an error instead.
-func (s *Selection) limitMoments() error {
+func (s *Binding) limitMoments() error {
 	width := 0
 	for k := range s.Plan.Inputs {
 		if s.sparseLists(k) {
@@ -326,7 +326,7 @@ func (s *Selection) limitMoments() error {
 }
 
 // measureBatch adds the rows of a batch. first is the number of the batch's first row in the input.
-func (s *Selection) measureBatch(ctx context.Context, p column.Pool, bt *column.Batch, first int64) error {
+func (s *Binding) measureBatch(ctx context.Context, p column.Pool, bt *column.Batch, first int64) error {
 	kept, err := s.Kept(ctx, p, bt)
 	if err != nil {
 		return err
@@ -352,7 +352,7 @@ func (s *Selection) measureBatch(ctx context.Context, p column.Pool, bt *column.
 }
 
 // measureRow adds a row of input k. It returns the error text for its indices, or "".
-func (s *Selection) measureRow(k int, l *column.Lists, row int) (what string) {
+func (s *Binding) measureRow(k int, l *column.Lists, row int) (what string) {
 	lo, hi, at, what := l.Row(row)
 	if what != "" {
 		return what

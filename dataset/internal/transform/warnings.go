@@ -33,12 +33,12 @@ type losses struct {
 // A bitset is a set of numbers of features.
 type bitset []atomic.Uint64
 
-// newLosses returns the losses of the feature columns of a selection. A numbered column whose features a Spec names has
+// newLosses returns the losses of the feature columns of a binding. A numbered column whose features a Spec names has
 // losses for each feature.
-func newLosses(sel *Selection) []losses {
-	all := make([]losses, len(sel.Features))
-	for k := range sel.Plan.Inputs {
-		if c := &sel.Plan.Inputs[k]; isNumbered(*c) && c.Elements <= schema.MaxNamed {
+func newLosses(bound *Binding) []losses {
+	all := make([]losses, len(bound.Features))
+	for k := range bound.Plan.Inputs {
+		if c := &bound.Plan.Inputs[k]; isNumbered(*c) && c.Elements <= schema.MaxNamed {
 			all[k].of = make(bitset, c.Elements/64+1)
 		}
 	}
@@ -84,9 +84,9 @@ func (l *losses) matter() bool {
 	return l.merged.Load() || l.rounded && !l.wide.Load()
 }
 
-// left lists the columns that were left out because they can't be features, with their types, grouped by the content
+// leftOut lists the columns that were left out because they can't be features, with their types, grouped by the content
 // of their text.
-type left struct {
+type leftOut struct {
 	of    map[column.Content][]string
 	texts bool // some column could be used as categories
 }
@@ -97,7 +97,7 @@ var advice = map[column.Content]string{
 	column.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
 }
 
-func (l *left) add(c column.Column) {
+func (l *leftOut) add(c column.Column) {
 	if l.of == nil {
 		l.of = map[column.Content][]string{}
 	}
@@ -105,7 +105,7 @@ func (l *left) add(c column.Column) {
 	l.texts = l.texts || column.Textual(c.Type) && c.Content == ""
 }
 
-func (l *left) notes() (lines []string) {
+func (l *leftOut) notes() (lines []string) {
 	for _, content := range slices.Sorted(maps.Keys(l.of)) {
 		why := advice[content]
 		if content == "" {
@@ -125,25 +125,25 @@ func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
-	for _, note := range b.sel.Plan.Notes {
+	for _, note := range b.bound.Plan.Notes {
 		warn(note)
 	}
-	if b.sel.wide {
+	if b.bound.wide {
 		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values "+
-			"take too much memory", b.sel.Width()))
+			"take too much memory", b.bound.Width()))
 	}
-	if len(b.sel.full) > 0 {
+	if len(b.bound.full) > 0 {
 		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out",
-			humanize.Columns(b.sel.full), schema.MaxNames>>20))
+			humanize.Columns(b.bound.full), schema.MaxNames>>20))
 	}
-	for _, note := range b.sel.left.notes() {
+	for _, note := range b.bound.leftOut.notes() {
 		warn(note)
 	}
 	unchosen := b.unchosen.Load()
 	if unchosen > 0 {
 		looked := b.Input
-		if b.sel.Plan.End > 0 { // the batch of the last row of --limit may have more rows
-			looked = min(looked, b.sel.Plan.End)
+		if b.bound.Plan.End > 0 { // the batch of the last row of --limit may have more rows
+			looked = min(looked, b.bound.Plan.End)
 		}
 		warn(message.Sprintf("%s of %s rows chosen by --where, --sample and --limit",
 			humanize.Count(b.Input-unchosen), humanize.Count(looked)))
@@ -151,9 +151,9 @@ func (b *Builder) Warn(warn func(string)) {
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"
 		switch {
-		case b.sel.Plan.Nulls != schema.NullsDrop:
+		case b.bound.Plan.Nulls != schema.NullsDrop:
 			what = "the label"
-		case b.sel.Weight >= 0:
+		case b.bound.Weight >= 0:
 			what = "a feature, the label or the weight"
 		}
 		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
@@ -162,36 +162,36 @@ func (b *Builder) Warn(warn func(string)) {
 	for k := range b.losses {
 		if n := b.losses[k].beyond.Load(); n > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they "+
-				"are ignored", b.sel.Plan.Inputs[k].Name, n, b.Rows))
+				"are ignored", b.bound.Plan.Inputs[k].Name, n, b.Rows))
 		}
 	}
-	if b.sel.Fixed {
+	if b.bound.Fixed {
 		return // the training reported the rest
 	}
 	names := b.blurred()
 	switch {
 	case len(names) == 0:
-	case !b.sel.Plan.Standardize:
+	case !b.bound.Plan.Standardize:
 		warn(message.Sprintf("%s: float32 can't hold every value exactly, they are rounded (use --standardize, which "+
 			"subtracts the mean before it rounds)", humanize.Columns(names)))
 	default:
 		warn(humanize.Columns(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
-	b.odd.Warn(b.sel, warn)
+	b.odd.Warn(b.bound, warn)
 }
 
 // blurred returns the quoted names of the columns whose losses may matter to a learner, and the names of the features
 // of a numbered column.
 func (b *Builder) blurred() (names []string) {
-	for k, i := range b.sel.Features {
+	for k, i := range b.bound.Features {
 		switch l := &b.losses[k]; {
 		case !l.matter():
 		case l.of == nil:
-			names = append(names, strconv.Quote(b.sel.Columns[i].Name))
+			names = append(names, strconv.Quote(b.bound.Columns[i].Name))
 		default:
-			for f := range b.sel.Plan.Inputs[k].Elements {
+			for f := range b.bound.Plan.Inputs[k].Elements {
 				if l.of[f/64].Load()>>(f%64)&1 > 0 {
-					names = append(names, strconv.Quote(b.sel.Plan.Inputs[k].FeatureName(f)))
+					names = append(names, strconv.Quote(b.bound.Plan.Inputs[k].FeatureName(f)))
 				}
 			}
 		}
@@ -204,13 +204,13 @@ func (b *Builder) warnTexts(warn func(string)) {
 	for k, c := range b.texts {
 		if c != nil && c.unknown.Load() > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
-				b.sel.Plan.Inputs[k].Name, c.unknown.Load(), b.Rows))
+				b.bound.Plan.Inputs[k].Name, c.unknown.Load(), b.Rows))
 		}
 	}
 	told := map[string]bool{} // several features derive from a column of dates
-	for k := range b.sel.strange {
-		c := &b.sel.Plan.Inputs[k]
-		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed && !told[c.Name] {
+	for k := range b.bound.strange {
+		c := &b.bound.Plan.Inputs[k]
+		if n := b.bound.strange[k].Swap(0); n > 0 && b.bound.Fixed && !told[c.Name] {
 			told[c.Name] = true
 			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
 		}
@@ -244,53 +244,53 @@ const (
 	leastSuspects = 20 // no column is reported on fewer rows
 )
 
-func newSuspects(sel *Selection) *suspects {
+func newSuspects(bound *Binding) *suspects {
 	s := &suspects{}
-	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Plan.Inputs))))
+	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(bound.Plan.Inputs))))
 	return s
 }
 
-func (s *suspects) begin(sel *Selection) {
-	s.columns = make([]suspect, len(sel.Plan.Inputs))
-	for k, c := range sel.Plan.Inputs {
-		col := sel.Columns[sel.Features[k]]
+func (s *suspects) begin(bound *Binding) {
+	s.columns = make([]suspect, len(bound.Plan.Inputs))
+	for k, c := range bound.Plan.Inputs {
+		col := bound.Columns[bound.Features[k]]
 		dated := c.Derive == "" && strings.HasSuffix(c.Unit, "since 1970") || c.Derive == "" && col.Content == column.Dates
-		if c.Categorical() && column.Textual(col.Type) && !sel.Fixed {
+		if c.Categorical() && column.Textual(col.Type) && !bound.Fixed {
 			s.columns[k] = suspect{dated: dated, texts: map[string]struct{}{}}
 			continue
 		}
-		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated ||
+		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: bound.Fixed || dated ||
 			c.Derive != "" || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
 }
 
 // AddChosen examines the next rows of the input: if an option chooses rows, the kept rows alone.
-func (s *suspects) AddChosen(sel *Selection, bt *column.Batch, kept Cut) error {
+func (s *suspects) AddChosen(bound *Binding, bt *column.Batch, kept Cut) error {
 	if bt.Unchosen == 0 || s.room == 0 {
-		s.Add(sel, bt)
+		s.Add(bound, bt)
 		return nil
 	}
 	part, err := kept.Of(bt)
 	if err == nil {
 		defer part.Release()
-		s.Add(sel, part)
+		s.Add(bound, part)
 	}
 	return err
 }
 
 // Add examines the next rows of the input. The result doesn't depend on how the rows are cut into batches.
-func (s *suspects) Add(sel *Selection, bt *column.Batch) {
+func (s *suspects) Add(bound *Binding, bt *column.Batch) {
 	n := min(s.room, int(bt.Rows))
 	if s.room -= n; n == 0 || bt.Pairs != nil {
 		return
 	}
 	if s.columns == nil { // not for pairs, which can have a million columns
-		s.begin(sel)
+		s.begin(bound)
 	}
-	if !sel.Fixed {
-		s.sentinels.add(sel, bt, n)
+	if !bound.Fixed {
+		s.sentinels.add(bound, bt, n)
 	}
-	for k, i := range sel.Features {
+	for k, i := range bound.Features {
 		if c := &s.columns[k]; !c.cleared {
 			c.Add(bt.Columns[i], n)
 		}
@@ -410,11 +410,11 @@ func (c *suspect) inTime() bool {
 }
 
 // Warn passes warnings about suspicious columns to warn.
-func (s *suspects) Warn(sel *Selection, warn func(string)) {
-	s.sentinels.warn(sel, warn)
+func (s *suspects) Warn(bound *Binding, warn func(string)) {
+	s.sentinels.warn(bound, warn)
 	var ids, names, times []string
 	for k, c := range s.columns {
-		switch name := sel.Plan.Inputs[k].Name; {
+		switch name := bound.Plan.Inputs[k].Name; {
 		case c.dated || c.texts == nil && !c.cleared && c.isTime():
 			times = append(times, name)
 		case c.texts != nil:

@@ -11,7 +11,7 @@ import (
 )
 
 // findWhere parses the option where, and returns the number of each column in it.
-func (c *chooser) findWhere() (tested []int, err error) {
+func (c *resolver) findWhere() (tested []int, err error) {
 	if c.where, err = where.Parse(c.draft.Where); err != nil {
 		return nil, message.Errorf("--where: %w", err)
 	}
@@ -29,8 +29,8 @@ func (c *chooser) findWhere() (tested []int, err error) {
 	return tested, nil
 }
 
-// noRowMatches is column.Chosen.NoRowMatches: it returns true if the option where is true in no row within the bounds.
-func (s *Selection) noRowMatches(_ string, rows int64, bounds []column.Bounds) bool {
+// noRowMatches is column.Roles.NoRowMatches: it returns true if the option where is true in no row within the bounds.
+func (s *Binding) noRowMatches(_ string, rows int64, bounds []column.Bounds) bool {
 	match := where.Some
 	err := column.Recovered(func() (err error) {
 		of := make([]column.Bounds, len(s.tested))
@@ -44,7 +44,7 @@ func (s *Selection) noRowMatches(_ string, rows int64, bounds []column.Bounds) b
 }
 
 // Unread returns the columns of text of which the option where needs numbers, booleans or dates.
-func (s *Selection) Unread() (names []string) {
+func (s *Binding) Unread() (names []string) {
 	for k, i := range s.tested {
 		if s.where.NeedsForm(k, s.Columns[i]) {
 			names = append(names, s.Columns[i].Name)
@@ -61,7 +61,7 @@ type Form struct {
 
 // Read makes the option where read columns of text as the forms say. It returns an error if a comparison needs another
 // form.
-func (s *Selection) Read(forms map[string]Form) error {
+func (s *Binding) Read(forms map[string]Form) error {
 	for k, i := range s.tested {
 		c := s.Columns[i]
 		form, is := forms[c.Name]
@@ -76,7 +76,7 @@ func (s *Selection) Read(forms map[string]Form) error {
 }
 
 // leaveOut marks, in gone, the rows of a batch that the options where, sample and limit leave out, and counts them.
-func (s *Selection) leaveOut(bt *column.Batch, gone []bool) error {
+func (s *Binding) leaveOut(bt *column.Batch, gone []bool) error {
 	bt.Unchosen = 0
 	if bt.Unread {
 		for i := range gone {
@@ -115,12 +115,12 @@ func isSampled(row int64, share float64) bool {
 	return float64((h^h>>31)>>11)*0x1p-53 < share
 }
 
-// SetEnd makes the selection drop the input rows from end on; 0 is no end.
-func (s *Selection) SetEnd(end int64) { s.Plan.End = end }
+// SetEnd makes the binding drop the input rows from end on; 0 is no end.
+func (s *Binding) SetEnd(end int64) { s.Plan.End = end }
 
 // End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
 // batches if necessary.
-func (s *Selection) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {
+func (s *Binding) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {
 	if s.where == nil && s.Plan.Sample == 0 {
 		return rows, nil
 	}

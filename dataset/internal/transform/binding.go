@@ -16,16 +16,16 @@ import (
 	"halfspace/schema"
 )
 
-// A Selection is the columns that are read, each once, and their purposes.
-type Selection struct {
-	*column.Chosen
+// A Binding is the columns that are read, each once, and their purposes.
+type Binding struct {
+	*column.Roles
 	Plan    plan.Plan // its Inputs are for the feature columns, in order
 	Further [][]int   // for each input that is a cross, its columns except the first; nil for other inputs
 	Sparse  bool      // blocks are sparse
 	// Elements is the approximate number of elements of all rows of sparse blocks, the bias included; 0: unknown.
 	Elements int64
 	Counted  bool // Elements is exact
-	left     left
+	leftOut  leftOut
 	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
 
 	lists   listCounts
@@ -39,7 +39,7 @@ type Selection struct {
 	Fixed   bool             // a model determines the features: nothing is computed from the data
 }
 
-func (s *Selection) Width() int {
+func (s *Binding) Width() int {
 	n := 0
 	for i := range s.Plan.Inputs {
 		n += s.Plan.Inputs[i].Width()
@@ -49,7 +49,7 @@ func (s *Selection) Width() int {
 
 // MostElements returns the maximum number of elements of a sparse row, the bias included. For sparse lists, it uses
 // their mean number of elements.
-func (s *Selection) MostElements() int64 {
+func (s *Binding) MostElements() int64 {
 	n, some := int64(0), false
 	for i := range s.Plan.Inputs {
 		switch c := &s.Plan.Inputs[i]; {
@@ -71,7 +71,7 @@ func (s *Selection) MostElements() int64 {
 }
 
 // mostCategories returns the maximum number of categories of a column.
-func (s *Selection) mostCategories() int {
+func (s *Binding) mostCategories() int {
 	if s.Plan.Storage.Widest() > schema.MaxFeatures {
 		return s.Plan.Storage.Widest()
 	}
@@ -80,7 +80,7 @@ func (s *Selection) mostCategories() int {
 
 // checkWidth returns an error if the features known so far are more than a row may have, or if their names have more
 // bytes than a model may have.
-func (s *Selection) checkWidth() error {
+func (s *Binding) checkWidth() error {
 	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.Plan.Storage.Widest()))
 	for i := range s.Plan.Inputs {
 		switch {
@@ -112,7 +112,7 @@ func (s *Selection) checkWidth() error {
 }
 
 // Spec returns the spec of blocks without labels.
-func (s *Selection) Spec() (*schema.Spec, error) {
+func (s *Binding) Spec() (*schema.Spec, error) {
 	spec := &schema.Spec{Bias: s.Plan.Bias, Preprocessing: s.preprocessing(), Weighted: s.Weight >= 0}
 	if s.Width() > schema.MaxNamed {
 		return spec, nil
@@ -136,7 +136,7 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 
 // preprocessing returns the preprocessing with which a model makes the features again, or nil if the features are the
 // columns' numbers and the Spec lists their names.
-func (s *Selection) preprocessing() *schema.Preprocessing {
+func (s *Binding) preprocessing() *schema.Preprocessing {
 	if s.plain() && !(slices.ContainsFunc(s.Plan.Inputs, isNumbered) && s.Width() > schema.MaxNamed) {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (s *Selection) preprocessing() *schema.Preprocessing {
 }
 
 // plain returns true if the features are the columns' numbers.
-func (s *Selection) plain() bool {
+func (s *Binding) plain() bool {
 	other := func(c schema.Column) bool {
 		return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" || c.Derive != ""
 	}
@@ -155,22 +155,22 @@ func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 
 // Drops returns true if rows are dropped: with a missing value, without a label, or by the options where, sample and limit. If a
 // model is given and there is no label, no row is dropped, because each row gets a prediction.
-func (s *Selection) Drops() bool {
+func (s *Binding) Drops() bool {
 	return s.dropsNulls() || s.Plan.DropUnlabelled && s.Label >= 0 || s.where != nil || s.Plan.Sample > 0 || s.Plan.End > 0
 }
 
 // dropsNulls returns true if rows with a missing value are dropped.
-func (s *Selection) dropsNulls() bool {
+func (s *Binding) dropsNulls() bool {
 	return s.Plan.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0)
 }
 
-// Choose returns the selection of columns of the first file that a draft asks for.
-func Choose(in *fileColumns, d plan.Draft) (*Selection, error) {
+// Bind returns the binding of columns of the first file that a draft asks for.
+func Bind(in *fileColumns, d plan.Draft) (*Binding, error) {
 	text, named, err := parseCodings(d.Categorical)
 	if err != nil {
 		return nil, message.Errorf("--categorical is %q: %w", d.Categorical, err)
 	}
-	c := &chooser{fileColumns: in, draft: d, codings: slices.Repeat([]Coding{text}, len(in.cols))}
+	c := &resolver{fileColumns: in, draft: d, codings: slices.Repeat([]Coding{text}, len(in.cols))}
 	if err := c.absent(named); err != nil {
 		return nil, err
 	}
@@ -178,60 +178,60 @@ func Choose(in *fileColumns, d plan.Draft) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel, err := newSelection(c, inputs)
+	bound, err := newBinding(c, inputs)
 	if err != nil {
 		return nil, err
 	}
-	sel.place(c, p)
-	if err := sel.checkWidth(); err != nil {
+	bound.place(c, p)
+	if err := bound.checkWidth(); err != nil {
 		return nil, in.errorf("%w", err)
 	}
-	kept := make([]bool, len(sel.Columns))
-	for _, i := range sel.Keep {
+	kept := make([]bool, len(bound.Columns))
+	for _, i := range bound.Keep {
 		kept[i] = true
 	}
-	for _, i := range sel.tested {
+	for _, i := range bound.tested {
 		kept[i] = true
 	}
-	for k, i := range sel.Features {
-		c := &sel.Columns[i]
-		if inputs[k].Kind == schema.NumberColumn && c.Type.ID() == arrow.TIMESTAMP && !kept[i] && i != sel.Label {
+	for k, i := range bound.Features {
+		c := &bound.Columns[i]
+		if inputs[k].Kind == schema.NumberColumn && c.Type.ID() == arrow.TIMESTAMP && !kept[i] && i != bound.Label {
 			c.OutOfRange = new(atomic.Bool)
 		}
 	}
-	for k := range sel.Features {
+	for k := range bound.Features {
 		if inputs[k].Kind == schema.CrossColumn || inputs[k].Derive != "" && inputs[k].Derive != schema.Missing {
-			for _, i := range append(sel.further(k), sel.Features[k]) {
+			for _, i := range append(bound.further(k), bound.Features[k]) {
 				kept[i] = true // the column is kept as it is in the file
 			}
 		}
 	}
-	for k, i := range sel.Features {
+	for k, i := range bound.Features {
 		number := inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == ""
-		if d.MakesBlocks && number && i != sel.Label && !kept[i] {
-			sel.Columns[i].Float = arrow.PrimitiveTypes.Float32
+		if d.MakesBlocks && number && i != bound.Label && !kept[i] {
+			bound.Columns[i].Float = arrow.PrimitiveTypes.Float32
 		}
 	}
 	// If a model derives numbers, the note about texts that are no numbers counts the rows that the option where leaves out too.
-	if sel.where != nil && !(sel.Fixed && sel.derives) {
-		sel.NoRowMatches = sel.noRowMatches
+	if bound.where != nil && !(bound.Fixed && bound.derives) {
+		bound.NoRowMatches = bound.noRowMatches
 	}
-	sel.Plain = d.MakesBlocks && sel.plain() && (d.Spec == nil || d.Spec.Preprocessing == nil ||
-		slices.ContainsFunc(sel.Plan.Inputs, isNumbered))
-	return sel, nil
+	bound.Plain = d.MakesBlocks && bound.plain() && (d.Spec == nil || d.Spec.Preprocessing == nil ||
+		slices.ContainsFunc(bound.Plan.Inputs, isNumbered))
+	return bound, nil
 }
 
 // places are the numbers of the chosen columns in the schema. label and weight are -1 if there is none.
 type places struct {
 	features, keep []int
 	where          []int   // for the columns of the option where
-	further        [][]int // for crosses, as in Selection
+	further        [][]int // for crosses, as in Binding
 	label, weight  int
 }
 
 // places finds the columns that the options ask for, and how the feature columns become features. named are the
 // codings of the columns that Categorical names.
-func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column, err error) {
+func (c *resolver) places(named []namedCoding) (p places, inputs []schema.Column, err error) {
 	if p.label, err = c.Label(); err != nil {
 		return p, nil, err
 	}
@@ -256,9 +256,9 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 }
 
 // place selects the columns at p, each once for numbers and once for texts.
-func (s *Selection) place(in *chooser, p places) {
+func (s *Binding) place(in *resolver, p places) {
 	cols := in.cols
-	place := make([]int, len(cols)) // number in the selection plus 1; 0: not selected
+	place := make([]int, len(cols)) // number in the binding plus 1; 0: not selected
 	s.Columns = make([]column.Column, 0, min(len(cols), len(p.features)+len(p.keep)+2))
 	use := func(i int) int {
 		if place[i] == 0 {
@@ -267,7 +267,7 @@ func (s *Selection) place(in *chooser, p places) {
 		}
 		return place[i] - 1
 	}
-	texts := map[int]int{} // number in the selection of a column that is read as texts
+	texts := map[int]int{} // number in the binding of a column that is read as texts
 	useAs := func(i int, col column.Column) int {
 		if !col.KeepsTexts {
 			return use(i)
@@ -311,7 +311,7 @@ func (s *Selection) place(in *chooser, p places) {
 
 // kept returns a column as it is read to be kept: as texts if the options say so, otherwise as numbers where texts are
 // numbers. Integers with leading zeros, and integers of more than 64 bits, stay texts.
-func (c *chooser) kept(i int) column.Column {
+func (c *resolver) kept(i int) column.Column {
 	col := c.cols[i]
 	if c.draft.KeepsTexts || col.LosesDigits {
 		return col.Texts()
@@ -320,38 +320,38 @@ func (c *chooser) kept(i int) column.Column {
 	return col
 }
 
-// newSelection returns a selection without columns, whose features are made as inputs describe.
-func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
+// newBinding returns a binding without columns, whose features are made as inputs describe.
+func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	p := c.draft.Plan
-	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Plan: p, left: c.left, passed: c.passed,
+	bound := &Binding{Roles: &column.Roles{Label: -1, Weight: -1, Remedies: c.remedies}, Plan: p, leftOut: c.leftOut, passed: c.passed,
 		where: c.where, derives: derives(inputs)}
-	if sel.Plan.Inputs = inputs; sel.derives {
-		sel.strange = make([]atomic.Int64, len(inputs))
+	if bound.Plan.Inputs = inputs; bound.derives {
+		bound.strange = make([]atomic.Int64, len(inputs))
 	}
-	if tooWide(&c.draft, sel.Width()) {
-		sel.Plan.Standardize, sel.wide = false, p.Standardize
+	if tooWide(&c.draft, bound.Width()) {
+		bound.Plan.Standardize, bound.wide = false, p.Standardize
 	}
 	if p.Spec != nil {
-		sel.Plan.Bias, sel.Plan.Nulls, sel.Plan.Standardize, sel.Fixed = p.Spec.Bias, schema.NullsError, false, true
+		bound.Plan.Bias, bound.Plan.Nulls, bound.Plan.Standardize, bound.Fixed = p.Spec.Bias, schema.NullsError, false, true
 		if p.Spec.Preprocessing != nil {
-			sel.Plan.Nulls = p.Spec.Preprocessing.Nulls
+			bound.Plan.Nulls = p.Spec.Preprocessing.Nulls
 		}
-		if sel.Plan.Nulls == schema.NullsError && p.Nulls == schema.NullsDrop && !slices.ContainsFunc(inputs, isNumbered) {
-			sel.Plan.Nulls = schema.NullsDrop
+		if bound.Plan.Nulls == schema.NullsError && p.Nulls == schema.NullsDrop && !slices.ContainsFunc(inputs, isNumbered) {
+			bound.Plan.Nulls = schema.NullsDrop
 		}
 	}
-	if sel.Plan.Nulls == "" {
-		sel.Plan.Nulls = schema.NullsError
+	if bound.Plan.Nulls == "" {
+		bound.Plan.Nulls = schema.NullsError
 	}
-	if !slices.Contains(schema.AllNulls, sel.Plan.Nulls) {
-		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.Plan.Nulls, schema.AllNulls)
+	if !slices.Contains(schema.AllNulls, bound.Plan.Nulls) {
+		return nil, fmt.Errorf("nulls is %q: use one of %v", bound.Plan.Nulls, schema.AllNulls)
 	}
-	return sel, nil
+	return bound, nil
 }
 
-// bind returns the selection's columns in another file. There the columns may have another order, or other numeric
+// bind returns the binding's columns in another file. There the columns may have another order, or other numeric
 // types.
-func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
+func (s *Binding) bind(in *fileColumns) ([]column.Column, error) {
 	bound := make([]column.Column, len(s.Columns))
 	for k, first := range s.Columns {
 		i, err := in.lookUp(first.Name)
@@ -406,7 +406,7 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 }
 
 // Notes returns a note about the columns that match a pattern of Keep and can't be kept.
-func (s *Selection) Notes() []string {
+func (s *Binding) Notes() []string {
 	if len(s.passed) == 0 {
 		return nil
 	}
@@ -414,7 +414,7 @@ func (s *Selection) Notes() []string {
 }
 
 // sparseLists returns true if input k has sparse lists in the data.
-func (s *Selection) sparseLists(k int) bool {
+func (s *Binding) sparseLists(k int) bool {
 	return s.Plan.Inputs[k].Kind == schema.ListColumn && column.SparseLists(s.Columns[s.Features[k]].Type)
 }
 

@@ -15,19 +15,19 @@ import (
 	"halfspace/schema"
 )
 
-// A chooser finds columns for the options. It identifies a column by its number in the schema.
-type chooser struct {
+// A resolver finds columns for the options. It identifies a column by its number in the schema.
+type resolver struct {
 	*fileColumns
-	draft   plan.Draft
-	codings []Coding // of each column
-	where   *where.Condition
-	left    left
-	odd     []string // as Chosen.Odd
-	passed  []string // as Selection.passed
+	draft    plan.Draft
+	codings  []Coding // of each column
+	where    *where.Condition
+	leftOut  leftOut
+	remedies []string // as column.Roles.Remedies
+	passed   []string // as Binding.passed
 }
 
 // Label returns the number of the label column, or -1 if the options name no label.
-func (c *chooser) Label() (int, error) {
+func (c *resolver) Label() (int, error) {
 	if c.draft.Label == "" {
 		return -1, nil
 	}
@@ -43,7 +43,7 @@ func (c *chooser) Label() (int, error) {
 }
 
 // texts returns a column as it is read for a label or a category. The classes and categories of a model match texts.
-func (c *chooser) texts(i int) column.Column {
+func (c *resolver) texts(i int) column.Column {
 	col := c.cols[i].Texts()
 	if c.draft.Spec != nil && col.KeepsTexts {
 		col.Type = arrow.BinaryTypes.String
@@ -53,7 +53,7 @@ func (c *chooser) texts(i int) column.Column {
 
 // absent returns an error if the file lacks two or more of the columns that the options or the model name. A single one is reported where
 // it is looked up.
-func (c *chooser) absent(named []namedCoding) error {
+func (c *resolver) absent(named []namedCoding) error {
 	const most = 10
 	var all []string
 	absent, seen := 0, map[string]bool{"": true}
@@ -110,7 +110,7 @@ func (c *chooser) absent(named []namedCoding) error {
 }
 
 // weight returns the number of the column of sample weights, or -1 if the options name none.
-func (c *chooser) weight(label int) (int, error) {
+func (c *resolver) weight(label int) (int, error) {
 	if c.draft.Weight == "" {
 		return -1, nil
 	}
@@ -136,7 +136,7 @@ func isWeight(c column.Column) bool {
 // for a cross, further has the numbers of its other columns. The feature columns are the columns of the model's Spec
 // if there is one, otherwise the columns that the options name and don't exclude. The columns in others can't be
 // features: they are the numbers of the label and the weight, or -1.
-func (c *chooser) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
+func (c *resolver) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	if c.draft.Spec != nil || c.draft.Inputs != nil {
 		return c.given(others)
 	}
@@ -157,9 +157,9 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	for i, col := range c.cols {
 		if len(c.draft.Features) == 0 && !slices.Contains(others, i) && !slices.Contains(all, i) && !excluded[i] && !c.usable(i) {
 			if col.Advice != "" {
-				c.odd = append(c.odd, col.Advice+", so it is left out: "+col.Remedy)
+				c.remedies = append(c.remedies, col.Advice+", so it is left out: "+col.Remedy)
 			} else {
-				c.left.add(col)
+				c.leftOut.add(col)
 			}
 		}
 	}
@@ -183,23 +183,23 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	return wanted, further, append(inputs, crosses...), c.unique(wanted)
 }
 
-func (c *chooser) noneLeft() error {
+func (c *resolver) noneLeft() error {
 	advice := c.comment()
 	switch {
 	case advice != "":
-	case len(c.odd) > 0:
-		advice = "; " + c.odd[0]
-	case c.left.texts:
+	case len(c.remedies) > 0:
+		advice = "; " + c.remedies[0]
+	case c.leftOut.texts:
 		advice = message.Sprintf(" (use --categorical onehot for text)")
-	case len(c.left.of) > 0:
-		advice = "; " + strings.Join(c.left.notes(), "; ")
+	case len(c.leftOut.of) > 0:
+		advice = "; " + strings.Join(c.leftOut.notes(), "; ")
 	}
 	return c.errorf("no feature is left, and a feature is %s (columns: %s)%s", column.FeatureTypes,
 		c.list(func(col column.Column) string { return col.Label() + " " + col.Desc }), advice)
 }
 
 // excluded returns, for each column, whether Exclude names it.
-func (c *chooser) excluded() ([]bool, error) {
+func (c *resolver) excluded() ([]bool, error) {
 	excluded := make([]bool, len(c.cols))
 	for _, pattern := range c.draft.Exclude {
 		matches, err := c.matches(message.Option("exclude"), pattern)
@@ -214,8 +214,8 @@ func (c *chooser) excluded() ([]bool, error) {
 }
 
 // modelColumns returns the columns of the model's Spec. If the file has the same features in one numbered column, see
-// Picker.Unnamed, it returns this column.
-func (c *chooser) modelColumns() []schema.Column {
+// Binder.Unnamed, it returns this column.
+func (c *resolver) modelColumns() []schema.Column {
 	i := slices.IndexFunc(c.cols, func(col column.Column) bool { return col.NumberedFeatures > 0 })
 	if i < 0 || c.draft.Spec.Preprocessing != nil {
 		return c.draft.Spec.Columns()
@@ -225,7 +225,7 @@ func (c *chooser) modelColumns() []schema.Column {
 }
 
 // given returns the columns of the model's Spec, or of the plan and the crosses.
-func (c *chooser) given(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
+func (c *resolver) given(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	inputs = slices.Clone(c.draft.Inputs)
 	if c.draft.Spec != nil {
 		if inputs = c.modelColumns(); c.draft.Spec.Cols() == 0 {
@@ -244,7 +244,7 @@ func (c *chooser) given(others []int) (first []int, further [][]int, inputs []sc
 }
 
 // placesOf returns the columns from which inputs make their features: the first column of each, and the further columns of crosses.
-func (c *chooser) placesOf(inputs []schema.Column) (first []int, further [][]int, err error) {
+func (c *resolver) placesOf(inputs []schema.Column) (first []int, further [][]int, err error) {
 	first, further = make([]int, len(inputs)), make([][]int, len(inputs))
 	for k, want := range inputs {
 		if want.Kind == schema.CrossColumn {
@@ -327,7 +327,7 @@ func nameInput(c schema.Column) string {
 }
 
 // wanted returns the columns that Features names. If Features is empty, it returns all columns that can be features.
-func (c *chooser) wanted(others []int) ([]int, error) {
+func (c *resolver) wanted(others []int) ([]int, error) {
 	patterns := c.draft.Features
 	if len(patterns) == 0 {
 		return c.allUsable(others), nil
@@ -351,7 +351,7 @@ func (c *chooser) wanted(others []int) ([]int, error) {
 
 // pick returns the feature columns that match a name or a pattern. named records the columns that were named without
 // a pattern before.
-func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error) {
+func (c *resolver) pick(pattern string, others []int, named []bool) ([]int, error) {
 	if !c.isPattern(pattern) {
 		i, err := c.lookUp(pattern)
 		if err != nil {
@@ -386,13 +386,13 @@ func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error
 }
 
 // usable returns true if column i can be a feature.
-func (c *chooser) usable(i int) bool {
+func (c *resolver) usable(i int) bool {
 	_, ok := ToInput(c.cols[i], c.codings[i])
 	return ok
 }
 
 // allUsable returns all columns that can be features, except the columns in others and the labels of svmlight.
-func (c *chooser) allUsable(others []int) []int {
+func (c *resolver) allUsable(others []int) []int {
 	var all []int
 	for i := range c.cols {
 		if !c.cols[i].Labels && !slices.Contains(others, i) && c.usable(i) {
@@ -403,7 +403,7 @@ func (c *chooser) allUsable(others []int) []int {
 }
 
 // Kept returns the columns that Keep names, in this order. A pattern skips columns that can't be kept.
-func (c *chooser) Kept() ([]int, error) {
+func (c *resolver) Kept() ([]int, error) {
 	var found []int
 	have := make([]bool, len(c.cols))
 	if c.draft.ExcludesFromKeep {
@@ -437,7 +437,7 @@ func (c *chooser) Kept() ([]int, error) {
 }
 
 // all returns the columns that aren't excluded. It returns an error if some of them can't be kept.
-func (c *chooser) all(excluded []bool) ([]int, error) {
+func (c *resolver) all(excluded []bool) ([]int, error) {
 	var found []int
 	var types, names []string // of the columns that can't be kept
 	for i, col := range c.cols {
@@ -467,7 +467,7 @@ func (c *chooser) all(excluded []bool) ([]int, error) {
 
 // unique returns an error if another column has the same name as a column in found. A model identifies features by
 // name.
-func (c *chooser) unique(found []int) error {
+func (c *resolver) unique(found []int) error {
 	for _, i := range found {
 		if _, err := c.lookUp(c.cols[i].Name); err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 	"halfspace/schema"
 )
 
-// A Column has the counts of a column's values, by which a treatment takes it.
-type Column struct {
+// Counts are the counts of a column's values, by which a treatment takes it.
+type Counts struct {
 	Input         schema.Column // how the column becomes features if its values stay as they are
 	Type          string        // the type of the values, in messages
 	Word          Word          // the type that an option names
@@ -36,12 +36,12 @@ type Column struct {
 	firstBytes  string // the first of these values
 	typeOfBytes bool   // it is of a type of bytes, not of texts
 
-	Odd  []Odd // texts that some reading can't read
-	fits []fit // the readings that can read most texts so far
+	OddTexts []OddText // texts that some reading can't read
+	fits     []fit     // the readings that can read most texts so far
 }
 
 // Begin prepares a column for the counts. Its fields up to Semicolons are known.
-func (c *Column) Begin() {
+func (c *Counts) Begin() {
 	c.Min, c.Max, c.CountsRows, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
 	if !c.HasTexts {
 		return
@@ -56,18 +56,18 @@ func (c *Column) Begin() {
 }
 
 // values returns the number of values that aren't missing.
-func (c *Column) values() int64 { return c.Rows - c.Missing }
+func (c *Counts) values() int64 { return c.Rows - c.Missing }
 
 // noOption returns true if the values alone decide how the column becomes features.
-func (c *Column) noOption() bool { return c.Word == "" && !c.IsNamed }
+func (c *Counts) noOption() bool { return c.Word == "" && !c.IsNamed }
 
 // derived returns the input whose number derives from the texts of the column.
-func (c *Column) derived(d schema.Derivation) []schema.Column {
+func (c *Counts) derived(d schema.Derivation) []schema.Column {
 	return []schema.Column{{Name: c.Input.Name, Kind: schema.NumberColumn, Derive: d}}
 }
 
 // span returns the least and the greatest value of numbers or dates, or "". t is the treatment of the column.
-func (c *Column) span(t *treatment) string {
+func (c *Counts) span(t *treatment) string {
 	dates := c.Range
 	if r, f := c.layout(); f != nil && t == &textDates {
 		dates = r.Range
@@ -82,7 +82,7 @@ func (c *Column) span(t *treatment) string {
 }
 
 // unfit returns the error that no treatment with the column's word takes it.
-func (c *Column) unfit() error {
+func (c *Counts) unfit() error {
 	if c.hasBytes() {
 		return c.noTextError()
 	}

@@ -9,14 +9,14 @@ import (
 	"halfspace/schema"
 )
 
-// Chosen is the columns that are read, each once, and their purposes.
-type Chosen struct {
+// Roles are the columns that are read, each once, and their purposes.
+type Roles struct {
 	Columns  []Column // as they are in the first file that has them
 	Features []int    // numbers in Columns
 	Label    int      // number in Columns, or -1
 	Weight   int      // number in Columns of the sample weights, or -1
 	Keep     []int
-	Odd      []string // remedies for text columns that have mostly numbers and were left out
+	Remedies []string // for text columns that have mostly numbers and were left out
 	Plain    bool     // the features are numbers of the file, unchanged
 
 	// NoRowMatches, unless nil, returns true if no row of a part of a file is chosen. bounds has an element for each
@@ -26,7 +26,7 @@ type Chosen struct {
 
 // HandsOn returns true if the values of column k become features, labels or weights, or are kept. Other columns choose
 // rows.
-func (c *Chosen) HandsOn(k int) bool {
+func (c *Roles) HandsOn(k int) bool {
 	return k == c.Label || k == c.Weight || slices.Contains(c.Features, k) || slices.Contains(c.Keep, k)
 }
 
@@ -36,21 +36,21 @@ type Bounds struct {
 	Nulls int64       // number of nulls; -1: unknown
 }
 
-// A columnChooser chooses the columns to read.
-type columnChooser interface {
-	// First chooses among the columns of all files, which is the name of the files. The label may be given as the number of one of the
+// A columnBinder chooses the columns to read.
+type columnBinder interface {
+	// BindAll chooses among the columns of all files, which is the name of the files. The label may be given as the number of one of the
 	// first numbered columns.
-	First(files string, cols []Column, numbered int) (*Chosen, error)
+	BindAll(files string, cols []Column, numbered int) (*Roles, error)
 	// Unnamed returns true if the choices name no column but the label, and don't change the numbers of width features:
-	// First may get these features as one numbered column.
+	// BindAll may get these features as one numbered column.
 	Unnamed(width int) bool
-	// Further returns the chosen columns as they are in a file.
-	Further(file string, cols []Column) ([]Column, error)
+	// BindFile returns the chosen columns as they are in a file.
+	BindFile(file string, cols []Column) ([]Column, error)
 }
 
-// A Request is the parameters for opening files of any format.
-type Request struct {
-	Choose       columnChooser
+// OpenOptions are the parameters for opening files of any format.
+type OpenOptions struct {
+	Binder       columnBinder
 	Spec         *schema.Spec // Spec of a model whose features are requested; nil: none
 	Words        []string     // texts that are nulls; nil: the default texts
 	Memory       int64        // maximum number of bytes of memory; 0: no limit

@@ -16,28 +16,28 @@ import (
 	"halfspace/schema"
 )
 
-// A Picker binds a draft to the columns of files, and stores the selection in Sel.
-type Picker struct {
+// A Binder binds a draft to the columns of files, and stores the binding in Bound.
+type Binder struct {
 	plan.Draft
-	Sel *Selection
+	Bound *Binding
 }
 
-// First chooses among the columns of all files. The label option may be the number of one of the first numbered columns.
-func (p *Picker) First(files string, cols []column.Column, numbered int) (*column.Chosen, error) {
+// BindAll chooses among the columns of all files. The label option may be the number of one of the first numbered columns.
+func (p *Binder) BindAll(files string, cols []column.Column, numbered int) (*column.Roles, error) {
 	d := p.Draft
 	if numbered > 0 {
 		d.Label = NamedLabel(d.Label, cols, numbered)
 	}
 	var err error
-	if p.Sel, err = Choose(NewFileColumns(files, cols), d); err != nil {
+	if p.Bound, err = Bind(NewFileColumns(files, cols), d); err != nil {
 		return nil, err
 	}
-	return p.Sel.Chosen, nil
+	return p.Bound.Roles, nil
 }
 
 // Unnamed returns true if the choices name no column but the label of svmlight, and don't change the numbers of width
 // features. Then a million features need no million descriptions.
-func (p *Picker) Unnamed(width int) bool {
+func (p *Binder) Unnamed(width int) bool {
 	other := func(name string) bool { return name != "" && name != column.SvmlightLabel }
 	standardized := p.Standardize && !tooWide(&p.Draft, width)
 	switch {
@@ -55,9 +55,9 @@ func tooWide(d *plan.Draft, width int) bool {
 	return d.HasPairs && d.KeepWide && d.Spec == nil && width > MostStandardized
 }
 
-// Further returns the chosen columns as they are in a file.
-func (p *Picker) Further(file string, cols []column.Column) ([]column.Column, error) {
-	return p.Sel.bind(NewFileColumns(file, cols))
+// BindFile returns the chosen columns as they are in a file.
+func (p *Binder) BindFile(file string, cols []column.Column) ([]column.Column, error) {
+	return p.Bound.bind(NewFileColumns(file, cols))
 }
 
 // NamedLabel returns the name of the label column. The option may be the number of one of the first numbered columns, or "last".
@@ -76,7 +76,7 @@ func NamedLabel(label string, cols []column.Column, numbered int) string {
 }
 
 // NewSpec returns the spec of rows whose classes are in l, and the label value of each class number.
-func (s *Selection) NewSpec(l *Labels) (spec *schema.Spec, signs []float64, err error) {
+func (s *Binding) NewSpec(l *Labels) (spec *schema.Spec, signs []float64, err error) {
 	if model := s.Plan.Spec; model != nil {
 		return asWeighted(model, s), Signs(model), nil
 	}
@@ -90,12 +90,12 @@ func (s *Selection) NewSpec(l *Labels) (spec *schema.Spec, signs []float64, err 
 }
 
 // asWeighted returns the spec of a model with Weighted set exactly if the rows have weights.
-func asWeighted(spec *schema.Spec, sel *Selection) *schema.Spec {
-	if spec.Weighted == (sel.Weight >= 0) {
+func asWeighted(spec *schema.Spec, bound *Binding) *schema.Spec {
+	if spec.Weighted == (bound.Weight >= 0) {
 		return spec
 	}
 	s := *spec
-	s.Weighted = sel.Weight >= 0
+	s.Weighted = bound.Weight >= 0
 	return &s
 }
 
@@ -268,7 +268,7 @@ func CheckCategorical(text string) error {
 // Name sets the codings of the columns that Categorical names. A pattern skips columns that can't have a coding, and
 // the columns in others, which are the numbers of the label and the weight, or -1. To name one of these columns
 // without a pattern is an error.
-func (c *chooser) Name(named []namedCoding, others ...int) error {
+func (c *resolver) Name(named []namedCoding, others ...int) error {
 	for _, n := range named {
 		matches, err := c.matches(message.Option("categorical"), n.pattern)
 		if err != nil {
@@ -294,7 +294,7 @@ func (c *chooser) Name(named []namedCoding, others ...int) error {
 }
 
 // checkNamed returns an error if a column that Categorical names without a pattern isn't a feature.
-func (c *chooser) checkNamed(named []namedCoding, features []int) error {
+func (c *resolver) checkNamed(named []namedCoding, features []int) error {
 	for _, n := range named {
 		if c.isPattern(n.pattern) {
 			continue
