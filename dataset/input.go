@@ -21,12 +21,15 @@ import (
 // draftOf returns the draft that options describe.
 func draftOf(opt Options) (plan.Draft, error) {
 	types, err := plan.ParseTypes(opt.Types)
+	if opt.RankBy != "" {
+		opt.Exclude = slices.Concat(opt.Exclude, []string{opt.RankBy})
+	}
 	return plan.Draft{
 		Plan: plan.Plan{Label: opt.Label, Weight: opt.SampleWeight, Keep: opt.Keep, KeepsTexts: opt.KeepTexts, Spec: opt.Spec,
 			Positive: opt.Positive, Bias: !opt.NoBias, Nulls: opt.Nulls, NullWords: opt.Text.NullValues, Standardize: opt.Standardize,
 			KeepWide: opt.KeepWide, HashTexts: opt.HashTexts, Storage: opt.Storage, Where: opt.Where, Sample: opt.Sample,
 			DropUnlabelled: opt.DropUnlabelled || opt.Prepare && opt.Spec != nil},
-		Features: opt.Features, Exclude: opt.Exclude, Categorical: opt.Categorical, Cross: opt.Cross, Types: types,
+		Features: opt.Features, Exclude: opt.Exclude, RankBy: opt.RankBy, Categorical: opt.Categorical, Cross: opt.Cross, Types: types,
 		Limit: opt.Limit, Prepare: opt.Prepare}, err
 }
 

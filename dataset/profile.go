@@ -82,7 +82,7 @@ type profiled struct {
 func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err error) {
 	t, request := d.table, d.request
 	request.Types = maps.Clone(request.Types)
-	for _, name := range request.Keep { // it is no feature
+	for _, name := range append(slices.Clone(request.Keep), request.RankBy) { // it is no feature
 		delete(request.Types, name)
 	}
 	in, err := t.read(ctx, everyColumn(request), d.forms)

@@ -52,6 +52,7 @@ type Options struct {
 	Weights      string       `json:",omitempty"`
 	Features     []string     // feature columns in this order, matches of a pattern in the file's order; empty: all usable columns
 	Exclude      []string     // columns that aren't features; each must match a column of the file
+	RankBy       string       `json:",omitempty"` // column of Ranks, which groups or orders the rows and is no feature; "": none
 	Positive     string       // text of the class +1; "": the greater class
 	SampleWeight string       // column of the sample weights, 0 or more, which is no feature; "": none
 	NoBias       bool         // no bias column of ones
@@ -191,7 +192,7 @@ func (opt Options) Check() error {
 
 // withoutFeatures returns the options without the options about features, which a Spec replaces.
 func (opt Options) withoutFeatures() Options {
-	opt.Features, opt.Exclude, opt.Categorical, opt.Cross, opt.Types = nil, nil, "", nil, nil
+	opt.Features, opt.Exclude, opt.RankBy, opt.Categorical, opt.Cross, opt.Types = nil, nil, "", "", nil, nil
 	opt.Nulls, opt.Standardize, opt.KeepWide, opt.HashTexts, opt.NoBias, opt.Positive = "", false, false, false, false, ""
 	opt.LearnFrom, opt.LearnedFrom = nil, ""
 	return opt

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
@@ -49,11 +48,7 @@ func hasUnscaledNumbers(p *schema.Preprocessing) bool {
 func (o *Options) options(bar *console.Progress) dataset.Options {
 	opt := o.Data.Options
 	if opt.Spec == nil {
-		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
-			opt.Exclude = slices.Concat(opt.Exclude, []string{by})
-			ofBy := func(item string) bool { return item[:max(0, strings.LastIndexByte(item, '='))] == by }
-			opt.Types = slices.DeleteFunc(slices.Clone(opt.Types), ofBy)
-		}
+		opt.RankBy = cmp.Or(o.Split.Group, o.Split.OrderBy)
 		opt.LearnFrom, opt.LearnedFrom = o.LearnFrom, o.LearnFromName
 	}
 	opt.Workers, opt.Memory, opt.Progress, opt.Storage = o.Workers, o.Storage.Memory.Limit(), bar.Reading("loading"),

@@ -215,7 +215,7 @@ func ReadSplit(ctx context.Context, a *console.App, o *Options, paths []string,
 		return train.Split{InOrder: by.InOrder()}, nil
 	}
 	opt := o.options(bar)
-	opt.Types, opt.Warn = o.Data.Types, a.Warn // Types has the type of the column, too
+	opt.Warn = a.Warn
 	ranks, err := opt.Ranks(ctx, paths, column, by.OrderBy != "")
 	if s.Column = column; by.Group != "" {
 		s.Groups = ranks

@@ -57,6 +57,7 @@ func (p *Plan) Forget() {
 type Draft struct {
 	Plan
 	Features, Exclude []string
+	RankBy            string // column that groups or orders rows; it is among Exclude
 	Categorical       string // see dataset.Options
 	Cross             []string
 	Types             map[string]Word // of the option type, by the names of columns
