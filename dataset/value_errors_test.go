@@ -60,7 +60,7 @@ func TestCategoryErrors(t *testing.T) {
 		{[]testField{field("c", s, `[null, null]`)}, Options{Categorical: "onehot", Nulls: "zero"}, `column "c": every value is missing, so that there is no category: leave it out with Exclude`},
 		{[]testField{field("c", arrow.BinaryTypes.Binary, `["YQ==", "/2E="]`)}, Options{Categorical: "onehot"}, `column "c", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`},
 		{[]testField{field("c", s, `["a"]`), field("c=a", p.Int8, "[1]")}, Options{Categorical: "onehot"}, `columns "c" and "c=a" both have a feature "c=a": rename one`},
-		{[]testField{field("c", s, `["a"]`)}, Options{Spec: &schema.Spec{Features: []string{"c"}}}, `column "c" is string, and the model takes a number: convert it`},
+		{[]testField{field("c", s, `["a"]`)}, Options{Spec: &schema.Spec{Features: []string{"c"}}}, `column "c", row 0: "a" is no number (correct it, or train the model with Nulls zero or mean)`},
 		{[]testField{field("c", s, `["a", null]`)}, Options{Spec: model}, `column "c", row 1: null (fill the value in, or train the model with Nulls zero or mean)`},
 	})
 	dir := t.TempDir()

@@ -5,14 +5,57 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
+
+// numberInText is the derivation of a model's column of numbers from a column that has them as texts, in a file whose types say so. No
+// model has it.
+const numberInText schema.Derivation = "number in a text"
+
+// fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file. A text file has a type of
+// its own for such a column: if the column has words, these are no numbers.
+func (c *resolver) fromTexts(inputs []schema.Column) []schema.Column {
+	isCloned := false
+	for k, want := range inputs {
+		if want.Kind != schema.NumberColumn || want.Derive != "" || want.Unit != "" {
+			continue
+		}
+		i, err := c.lookUp(want.Name)
+		if err != nil || c.cols[i].Type == nil || !textual(c.cols[i].Type) || c.cols[i].FirstText != "" {
+			continue
+		}
+		if !isCloned {
+			inputs, isCloned = slices.Clone(inputs), true
+		}
+		inputs[k].Derive = numberInText
+	}
+	return inputs
+}
+
+// numberOf returns the number that an input has for a text, or false if the text stands for none. Texts of a column of numbers are read
+// as the readers of text files read them.
+func numberOf(c *schema.Column, text string) (float64, bool) {
+	if c.Derive != numberInText {
+		return c.Number(text)
+	}
+	switch {
+	case strings.EqualFold(text, "true"):
+		return 1, true
+	case strings.EqualFold(text, "false"):
+		return 0, true
+	}
+	v, err := humanize.ParseNumber(text)
+	return v, err == nil
+}
 
 // derives returns true if some input derives its number from the value of its column.
 func derives(inputs []schema.Column) bool {
@@ -44,6 +87,9 @@ func (s *Binding) derive(ctx context.Context, p column.Pool, bt *column.Batch) e
 				return column.ErrorIn(bt.File, "column %q: %w", c.Name, err)
 			}
 			s.strange[k].Add(strange)
+			if strange > 0 && c.Derive == numberInText && s.Plan.Nulls == schema.NullsError {
+				return noNumber(c, bt, s.Features[k])
+			}
 			return nil
 		})
 	})
@@ -60,6 +106,21 @@ func (s *Binding) derive(ctx context.Context, p column.Pool, bt *column.Batch) e
 				}
 			}
 			bt.Derived[k] = missingOf(of)
+		}
+	}
+	return nil
+}
+
+// noNumber returns the error about the first text of a column that is no number, or nil.
+func noNumber(c *schema.Column, bt *column.Batch, k int) error {
+	for i := range bt.Columns[k].Len() {
+		if bt.Columns[k].IsNull(i) {
+			continue
+		}
+		text, _ := textOf(bt.Columns[k], i)
+		if _, ok := numberOf(c, text); !ok {
+			return Unfit(column.Mark(bt.RowError(bt.First, i, c.Name, message.Sprintf("%.40q is no number (correct it, or train the model "+
+				"with --nulls zero or mean)", text)), column.ErrNulls))
 		}
 	}
 	return nil
@@ -106,7 +167,7 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 			}
 			text, what := textOf(a, i)
 			if what == "" {
-				values[i], valid[i] = c.Number(text)
+				values[i], valid[i] = numberOf(c, text)
 			}
 			if !valid[i] && !column.MeansMissing(text) {
 				strange++

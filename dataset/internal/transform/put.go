@@ -88,8 +88,11 @@ func (b *Builder) put(ctx context.Context, bt *column.Batch, readers []reader, r
 }
 
 func (b *Builder) damaged(ctx context.Context, bt *column.Batch, rows Cut, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case IsUnfit(err):
+		return err
 	}
 	lo, hi := rows.Lo, rows.Hi
 	switch {

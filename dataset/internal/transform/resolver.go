@@ -228,7 +228,7 @@ func (c *resolver) modelColumns() []schema.Column {
 func (c *resolver) given(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	inputs = slices.Clone(c.draft.Inputs)
 	if c.draft.Spec != nil {
-		if inputs = c.modelColumns(); c.draft.Spec.Cols() == 0 {
+		if inputs = c.fromTexts(c.modelColumns()); c.draft.Spec.Cols() == 0 {
 			return nil, nil, nil, errors.New("the model has no features")
 		}
 	}
