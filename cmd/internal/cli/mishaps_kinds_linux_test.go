@@ -45,40 +45,74 @@ func killed(signal syscall.Signal, options ...string) func(t *testing.T) func(*r
 	}
 }
 
+// resumedTrainings are the trainings that resumed kills: of learners whose states differ.
+var resumedTrainings = []string{
+	"averaged --order shuffle --epochs 60",
+	"pocket --order shuffle --epochs 4 --max-updates 3000",
+	"ftrl --order shuffle --epochs 30",
+	"logistic --l1 0.01 --l2 0.001",
+	"svm --loss hinge",
+	"kernel-perceptron --kernel rbf --epochs 60",
+}
+
 // resumed kills a training with checkpoints again and again. It goes on from the last one each time.
 func resumed(t *testing.T) func(*rand.Rand) (end, lost string) {
-	data := ample(t, "80000")
-	w := place(t, data, "--algo", "averaged", "--order", "shuffle", "--epochs", "60")
-	args := append(slices.Clone(w.args), "--checkpoint", w.in("points"), "--checkpoint-every", "1", "--resume")
-	return func(rng *rand.Rand) (end, lost string) {
-		w.reset(t)
-		for kills := range 10 {
-			cmd := w.program(t, args...)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			require.NoError(t, cmd.Start())
-			if kills < 9 {
-				stop := time.AfterFunc(time.Duration(rng.Int64N(int64(w.took*2))), func() { cmd.Process.Kill() })
-				defer stop.Stop()
-			}
-			switch status := wait(cmd); {
-			case status == exitDone:
-				if kills > 0 {
-					end = "resumed and done"
-				} else {
-					end = "done before"
-				}
-				require.NoError(t, os.RemoveAll(w.in("points")))
-				return end, w.finished(t, "m.json")
-			case status != -1:
-				return "failed", fmt.Sprintf("status %d: %s", status, &stderr)
-			}
-			if lost := w.half(); lost != "" {
-				return "killed", lost
-			}
+	many, few := ample(t, "80000"), noisy(t, "3000")
+	places, kills := make([]*workplace, len(resumedTrainings)), make([]int, len(resumedTrainings))
+	for i, training := range resumedTrainings {
+		data := many
+		if strings.HasPrefix(training, "kernel") { // its time grows with the square of the rows
+			data = few
 		}
-		return "killed", "it was never done"
+		places[i] = place(t, data, strings.Fields("--algo "+training)...)
 	}
+	t.Cleanup(func() {
+		for i, n := range kills {
+			t.Logf("%d kills of %s", n, resumedTrainings[i])
+		}
+	})
+	next := 0
+	return func(rng *rand.Rand) (end, lost string) {
+		i := next % len(places)
+		next++
+		n, end, lost := places[i].killUntilDone(t, rng)
+		kills[i] += n
+		if lost != "" {
+			lost = resumedTrainings[i] + ": " + lost
+		}
+		return end, lost
+	}
+}
+
+// killUntilDone kills a training with checkpoints up to nine times and resumes it. It returns the number of kills, how the training
+// ended, and what was lost.
+func (w *workplace) killUntilDone(t *testing.T, rng *rand.Rand) (kills int, end, lost string) {
+	args := append(slices.Clone(w.args), "--checkpoint", w.in("points"), "--checkpoint-every", "1", "--resume")
+	w.reset(t)
+	for ; kills < 10; kills++ {
+		cmd := w.program(t, args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		require.NoError(t, cmd.Start())
+		if kills < 9 {
+			stop := time.AfterFunc(time.Duration(rng.Int64N(int64(w.took*3/2))), func() { cmd.Process.Kill() })
+			defer stop.Stop()
+		}
+		switch status := wait(cmd); {
+		case status == exitDone:
+			if end = "done before"; kills > 0 {
+				end = "resumed and done"
+			}
+			require.NoError(t, os.RemoveAll(w.in("points")))
+			return kills, end, w.finished(t, "m.json")
+		case status != -1:
+			return kills, "failed", fmt.Sprintf("status %d: %s", status, &stderr)
+		}
+		if lost := w.half(); lost != "" {
+			return kills, "killed", lost
+		}
+	}
+	return kills, "killed", "it was never done"
 }
 
 // fullDisk lets no file get larger than a random number of bytes, up to the largest that a command writes. A command is done, or it fails

@@ -36,11 +36,15 @@ type mishap struct {
 
 var mishaps = []mishap{
 	{"kill -9", "of `train` with a cache, a model and a receipt; then the same command again", 3, 200, killed(syscall.SIGKILL, "--cache", "DIR/cache")},
-	{"kill -9, `--resume`", "of `train` with checkpoints, up to nine times in a row, until it is done", 2, 200, resumed},
+	{"kill -9, `--resume`", "of `train` with checkpoints, six learners in turn, up to nine times in a row, until it is done", 6, 480, resumed},
 	{"two signals", "SIGTERM and a second one up to 0.4 s later, of the same command", 3, 100, killed(syscall.SIGTERM, "--cache", "DIR/cache")},
 	{"full disk", "no file may be larger than a random number of bytes, of every command that writes", 24, 2000, fullDisk},
 	{"little address space", "`ulimit -v` of 0.6 to 4.1 GiB", 2, 100, littleSpace},
 	{"a flipped bit of data", "in a CSV, svmlight, Arrow or Parquet file; `verify` with a receipt, which names the chunks of rows that differ, and no other", 40, 10000, flippedData},
+	{"a flipped bit of a checkpoint", "of a killed training; `train --resume` ends in the same model, or in an error that names the file", 20, 500, flippedCheckpoint},
+	{"a flipped bit of a cache", "`train --cache` ends in the same model, or in an error that names the file", 20, 500, flippedCache},
+	{"a flipped bit of a receipt", "`verify --receipt` prints the same, or an error that names the file", 20, 500, flippedReceipt},
+	{"a flipped bit of a model", "`predict` writes the same, or an error that names the file", 20, 500, flippedModel},
 }
 
 // TestMishaps: whatever goes wrong, no file is half written, no result is wrong, and nothing is left after the next run.
