@@ -85,7 +85,7 @@ func (t *Table) reading(ctx context.Context, opt Options, columns []string, show
 	if err != nil {
 		return nil, err
 	}
-	d.request.Keep, d.request.KeepsSparseLists, d.readsAllRows = columns, shows, true
+	d.request.Keep, d.request.KeepsSparseLists, d.request.KeepsTypes, d.readsAllRows = columns, shows, !shows, true
 	return d.plan(ctx)
 }
 

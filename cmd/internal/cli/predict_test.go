@@ -254,6 +254,22 @@ func feed(t *testing.T, text string, end bool) <-chan struct{} {
 	return done
 }
 
+// TestKeptTexts: kept columns of a text file are what was read, letter for letter, from a file as from standard input.
+func TestKeptTexts(t *testing.T) {
+	rows := "a,flag,size,price\n1,True,-,1.10\n2,False,3,1e3\n3,True,4,-0.0\n4,False,#N/A,2.50\n"
+	dir := text(t, map[string]string{"train.csv": "a,y\n1,0\n4,1\n", "rows.csv": rows})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "train", in("train.csv"), "--label", "y", "--algo", "perceptron", "--out", in("m.json"))
+	want := "a,flag,size,price,prediction\n1,True,-,1.10,0\n2,False,3,1e3,0\n3,True,4,-0.0,1\n4,False,#N/A,2.50,1\n"
+	for _, data := range []string{in("rows.csv"), "-"} {
+		feed(t, rows, true)
+		succeed(t, "predict", "--model", in("m.json"), data, "--keep", "*", "--out", in("p.csv"))
+		if got := read(t, in("p.csv")); got != want {
+			t.Errorf("%s: %q, want %q", data, got, want)
+		}
+	}
+}
+
 // TestOnlineInterruptedStream: an interrupt comes while a stream waits for more. The whole rows so far are learned, even if they are
 // fewer than are parsed at a time.
 func TestOnlineInterruptedStream(t *testing.T) {

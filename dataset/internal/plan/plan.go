@@ -66,6 +66,7 @@ type Draft struct {
 	Prepare          bool // the values of columns decide how these become features
 	ExcludesFromKeep bool // an empty Keep means all columns, and Exclude removes columns from Keep
 	KeepsSparseLists bool // Keep accepts sparse lists too
+	KeepsTypes       bool // KeepsTexts takes integers and booleans for values, of which each has one text
 	MakesBlocks      bool // columns that are only features may be read as float32
 	CountsRows       bool // count the rows of svmlight files, also for a model
 	HasPairs         bool // rows of the table name the features that aren't 0

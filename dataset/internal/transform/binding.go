@@ -313,6 +313,9 @@ func (s *Binding) place(in *resolver, p places) {
 // numbers. Integers with leading zeros, and integers of more than 64 bits, stay texts.
 func (c *resolver) kept(i int) column.Column {
 	col := c.cols[i]
+	if c.draft.KeepsTexts && !c.draft.KeepsTypes && col.TextType != nil { // True isn't true, and a dash is no null
+		col.TextType = arrow.BinaryTypes.String
+	}
 	if c.draft.KeepsTexts || col.LosesDigits {
 		return col.Texts()
 	}
