@@ -20,7 +20,7 @@ type Batch struct {
 	Unchosen int64         // number of rows that the options where, sample and limit leave out
 	absent   []bool        // for each column, whether the file lacks it; nil: the file has all
 	Unread   bool          // NoRowMatches holds for the rows: they were not read, and each value is null
-	Digits   []arrow.Array // for each column that rounds integers of a text file: the texts of its numbers, or nil
+	Digits   []arrow.Array // for each column of a text file whose numbers are rounded: their texts, or nil
 	Derived  []arrow.Array // for each read input that derives its numbers from a column: the numbers
 	// the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the
 	// kept columns

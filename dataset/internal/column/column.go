@@ -40,6 +40,7 @@ type Column struct {
 	Empty           bool           // no value in the first rows determines the type
 	Integers        bool           // of a text file: the first rows have integers alone, some of them beyond int64
 	Digits          bool           // a text file gets Batch.Digits for the column
+	ExactDigits     bool           // Batch.Digits has each number as it is written
 	ListDef         int            // for lists of a Parquet file: definition level from which on a list has an element; otherwise 0
 	Float           arrow.DataType // type of arrays that may be read instead of Type; nil: none
 	Physical        int32          // Parquet type of the values; Width is their bytes if fixed, MaxDef the largest definition level

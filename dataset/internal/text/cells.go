@@ -33,6 +33,7 @@ type cells struct {
 	numbers         []float64
 	rounded         bool    // a whole number was rounded to another number
 	keepsDigits     bool    // digits are made when integers become numbers
+	exactDigits     bool    // digits have each number as it is written
 	digits          *digits // the texts of the numbers; nil: none
 	truths          []byte  // a bit for each boolean
 	ends            []int32 // end of each string in chars, after a 0
@@ -207,7 +208,7 @@ func (c *cells) parse(text []byte) (float64, error) {
 func (c *cells) widen() {
 	c.typ, c.numbers = arrow.FLOAT64, make([]float64, 0, c.most)
 	if c.keepsDigits {
-		c.digits = newDigits(c.most)
+		c.digits = newDigits(c.most, c.exactDigits)
 		for _, v := range c.whole {
 			c.digits.end(strconv.AppendInt(c.digits.chars, v, 10))
 		}

@@ -455,9 +455,9 @@ func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
 			continue
 		}
 		values[k] = newCells(col, most, f.nulls)
-		values[k].booleans, values[k].keepsDigits = in.model, col.Digits
-		if col.Digits && col.Integers {
-			values[k].digits = newDigits(most)
+		values[k].booleans, values[k].keepsDigits, values[k].exactDigits = in.model, col.Digits, col.ExactDigits
+		if col.Type.ID() == arrow.FLOAT64 && (col.ExactDigits || col.Digits && col.Integers) {
+			values[k].digits = newDigits(most, col.ExactDigits)
 		}
 	}
 	return values
@@ -550,7 +550,7 @@ func (f *CsvFile) cell(s *scanner, to []cells, n int, unfit unfitText) (line int
 // plain reads the next field if it is a number in its plainest form that the column keeps. Otherwise it reads nothing and returns false.
 func (c *cells) plain(s *scanner) bool {
 	switch {
-	case c.typ == arrow.FLOAT64:
+	case c.typ == arrow.FLOAT64 && !c.exactDigits:
 		v, ok := s.number()
 		if ok {
 			c.addNumber(v)

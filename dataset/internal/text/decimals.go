@@ -47,7 +47,7 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 	for n, k := range f.place {
 		var c *cells
 		if k >= 0 {
-			if c = &to[k]; !c.ofNumbers() || f.second != nil && f.second[n] >= 0 {
+			if c = &to[k]; !c.ofNumbers() || c.exactDigits || f.second != nil && f.second[n] >= 0 {
 				r = nil
 				continue
 			}

@@ -12,17 +12,22 @@ import (
 
 // digits are the texts of the numbers of a column, as column.Batch.Digits has them.
 type digits struct {
+	exact bool    // each number is as it is written
 	ends  []int32 // end of each text in chars, after a 0
 	chars []byte
 }
 
-func newDigits(most int) *digits { return &digits{ends: append(make([]int32, 0, most+1), 0)} }
+func newDigits(most int, exact bool) *digits {
+	return &digits{exact: exact, ends: append(make([]int32, 0, most+1), 0)}
+}
 
-// add adds a number as it is written if that is an integer, otherwise its value.
+// add adds a number as it is written if that is an integer, otherwise its value, unless d.exact is true.
 func (d *digits) add(text []byte, v float64) {
 	text = bytes.TrimSpace(text)
 	other := func(r rune) bool { return r < '0' || r > '9' }
 	switch digits := bytes.TrimLeft(text, "+-"); {
+	case d.exact:
+		d.end(append(d.chars, text...))
 	case len(digits)+1 < len(text), len(digits) == 0, bytes.ContainsFunc(digits, other):
 		d.addValue(v)
 	default:

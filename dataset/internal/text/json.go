@@ -424,6 +424,9 @@ func (f *CsvFile) knownKey(o *objects, i int) (int, error) {
 func (o *objects) cell(to *cells) (text []byte, err error) {
 	switch to.typ {
 	case arrow.FLOAT64:
+		if to.exactDigits {
+			break
+		}
 		if v, ok := o.number(); ok {
 			to.addNumber(v)
 			return nil, nil

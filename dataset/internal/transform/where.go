@@ -23,7 +23,7 @@ func (c *resolver) findWhere() (tested []int, err error) {
 		if what := c.where.Unfit(k, c.cols[i]); what != "" {
 			return nil, c.errorf("--where: column %q: %s", name, what)
 		}
-		c.cols[i].Advice, c.cols[i].Digits = "", true
+		c.cols[i].Advice, c.cols[i].Digits, c.cols[i].ExactDigits = "", true, c.where.BeyondFloat(k)
 		tested = append(tested, i)
 	}
 	return tested, nil

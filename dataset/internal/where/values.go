@@ -53,6 +53,22 @@ func newLiteral(kind schema.ClassKind, text string) (literal, error) {
 	return l, nil
 }
 
+// mostFloatDigits is the number of significant digits from which on a program writes no float64.
+const mostFloatDigits = 17
+
+// BeyondFloat returns true if column k is compared with a number that has more digits than float64 has. Numbers of text files are then
+// compared by their digits. A number of fewer digits stands for the nearest float64, as a number of the column does: programs write 0.1
+// as 0.10000000000000001 too.
+func (c *Condition) BeyondFloat(k int) bool {
+	return !c.root.each(func(n *comparison) bool {
+		if n.column != k || n.value.number == nil {
+			return true
+		}
+		digits, _, _ := strings.Cut(strings.ToLower(n.value.text), "e")
+		return len(strings.Trim(strings.Replace(strings.TrimLeft(digits, "+-"), ".", "", 1), "0")) <= mostFloatDigits
+	})
+}
+
 func tenTo(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
 
 func (l literal) String() string {
@@ -417,8 +433,7 @@ func (c *comparison) date(form *schema.Column) (time.Time, bool) {
 	return at, ok && form.Derive.Dated()
 }
 
-// ordersOfDigits returns the orders of numbers against the literal. Integers are compared exactly, whatever their
-// number of digits.
+// ordersOfDigits returns the orders of numbers against the literal. They are compared exactly, whatever their number of digits.
 func (c *comparison) ordersOfDigits(a arrow.Array) []orders {
 	text, sets := column.Texts(a), make([]orders, a.Len())
 	at, exact := floor(c.value.number)
@@ -431,11 +446,30 @@ func (c *comparison) ordersOfDigits(a arrow.Array) []orders {
 		} else if n, ok := new(big.Int).SetString(digits, 10); ok {
 			order = n.Cmp(at)
 		} else {
-			v, _ := strconv.ParseFloat(digits, 64)
-			sets[i] = [3]orders{below, equal, above}[cmp.Compare(v, float)+1]
+			sets[i] = [3]orders{below, equal, above}[c.compareDecimal(digits, float)+1]
 			continue
 		}
 		sets[i] = [3]orders{below, same, above}[order+1]
 	}
 	return sets
+}
+
+// mostDecimal is the length of the longest decimal that is compared exactly: more takes long.
+const mostDecimal = 1000
+
+// compareDecimal compares a number with the literal, whose nearest float64 is float. Their order is that of their float64, unless these are
+// equal.
+func (c *comparison) compareDecimal(digits string, float float64) int {
+	v, _ := strconv.ParseFloat(digits, 64)
+	if v != v {
+		return 1
+	}
+	if order := cmp.Compare(v, float); order != 0 || v == 0 || math.IsInf(v, 0) || len(digits) > mostDecimal {
+		return order
+	}
+	exact, ok := new(big.Rat).SetString(digits)
+	if !ok {
+		return 0
+	}
+	return exact.Cmp(c.value.number)
 }
