@@ -447,3 +447,46 @@ func TestInt96Range(t *testing.T) {
 		require.Error(t, err, want)
 	}
 }
+
+// TestInfiniteDates: the integers by which DuckDB writes infinite dates and times are missing in features, with a note, and kept as they are.
+func TestInfiniteDates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	day, at, y := arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Timestamp_us, arrow.PrimitiveTypes.Int8
+	infinite := file1(t, dir, "infinite.parquet", field("day", day, "[20000, 2147483647, -2147483647, 20003, 20005, 20011]"),
+		field("at", at, "[1000000000, 2000000000, 9223372036854775807, 3000000000, -9223372036854775807, 4000000000]"), field("y", y, "[0, 1, 0, 1, 0, 1]"))
+	null := file1(t, dir, "null.parquet", field("day", day, "[20000, null, null, 20003, 20005, 20011]"),
+		field("at", at, "[1000000000, 2000000000, null, 3000000000, null, 4000000000]"), field("y", y, "[0, 1, 0, 1, 0, 1]"))
+	for _, opt := range []Options{{Label: "y", Prepare: true}, {Label: "y", Nulls: "mean"}, {Label: "y", Nulls: "drop"}, {Label: "y", Nulls: "zero", Standardize: true}} {
+		var notes []string
+		opt.Warn = func(note string) { notes = append(notes, note) }
+		got := require.Value(Load(t.Context(), infinite, opt))(t)
+		for _, want := range []string{`column "day": infinite dates count as missing`, `column "at": infinite dates count as missing`} {
+			if !slices.Contains(notes, want) {
+				t.Errorf("%+v: no note %q among %q", opt, want, notes)
+			}
+		}
+		opt.Warn = func(note string) {
+			if strings.Contains(note, "infinite") && opt.Nulls != "drop" {
+				t.Errorf("%+v: note %q about nulls", opt, note)
+			}
+		}
+		want := require.Value(Load(t.Context(), null, opt))(t)
+		a, _ := rowsOf(t, got)
+		b, _ := rowsOf(t, want)
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("%+v: rows %v, with nulls %v", opt, a, b)
+		}
+	}
+	_, err := Load(t.Context(), infinite, Options{Label: "y"})
+	wantError(t, err, dir, `DIR/infinite.parquet: column "day", row 1: an infinite date (exclude the column with Exclude, or use Nulls drop, zero or mean)`)
+	kept := filepath.Join(dir, "kept.parquet")
+	require.Value(Convert(t.Context(), []string{infinite}, kept, Options{}, WriterOptions{}))(t)
+	if got := require.Value(Load(t.Context(), kept, Options{Label: "y", Nulls: "mean"}))(t); got.Rows() != 6 {
+		t.Errorf("%d rows", got.Rows())
+	}
+	notes := notesOf(t, kept, Options{Label: "y", Nulls: "mean"})
+	if !slices.Contains(notes, `column "at": infinite dates count as missing`) {
+		t.Errorf("the converted file has the notes %q", notes)
+	}
+}

@@ -43,9 +43,13 @@ func newView[T float32 | float64](a arrow.Array) (View[T], error) {
 		v.Read = integers[T](arrow.GetValues[int8](d, 1))
 	case arrow.INT16:
 		v.Read = integers[T](arrow.GetValues[int16](d, 1))
-	case arrow.INT32, arrow.DATE32, arrow.TIME32:
+	case arrow.DATE32:
+		v.Read = dates[T](arrow.GetValues[int32](d, 1))
+	case arrow.TIMESTAMP:
+		v.Read = dates[T](arrow.GetValues[int64](d, 1))
+	case arrow.INT32, arrow.TIME32:
 		v.Read = integers[T](arrow.GetValues[int32](d, 1))
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.DURATION:
 		v.Read = integers[T](arrow.GetValues[int64](d, 1))
 	case arrow.UINT8:
 		v.Read = integers[T](arrow.GetValues[uint8](d, 1))
@@ -172,6 +176,23 @@ func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch 
 			}
 		}
 		return scratch, None
+	}
+}
+
+// dates reads dates or times. An infinite one is NaN.
+func dates[T float32 | float64, S int32 | int64](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+	read := integers[T](src)
+	if !slices.ContainsFunc(src, isInfinite) {
+		return read
+	}
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		values, lost := read(lo, hi, scratch)
+		for i, v := range src[lo:hi] {
+			if isInfinite(v) {
+				values[i] = T(math.NaN())
+			}
+		}
+		return values, lost
 	}
 }
 
@@ -349,8 +370,11 @@ func (v View[T]) Problem(lo int, values []T) (row int, what string) {
 // Text returns the value of a row as messages show it.
 func (v View[T]) Text(row int) string {
 	exact, err := NewView64(v.Array)
-	if err != nil || v.Array.IsNull(row) {
+	switch {
+	case err != nil || v.Array.IsNull(row):
 		return "null"
+	case infiniteDate(v.Array, row):
+		return "an infinite date"
 	}
 	value, _ := exact.Read(row, row+1, make([]float64, 1))
 	return fmt.Sprint(value[0])

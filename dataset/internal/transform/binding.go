@@ -36,7 +36,9 @@ type Binding struct {
 	Gaps    bool             // some number is missing in the rows from which features were learned
 	derives bool             // some input derives its number from the value of its column
 	strange []atomic.Int64   // for each input, the number of texts from which no number derives; nil unless derives
-	Fixed   bool             // a model determines the features: nothing is computed from the data
+	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
+	infinite []atomic.Bool
+	Fixed    bool // a model determines the features: nothing is computed from the data
 }
 
 func (s *Binding) Width() int {
@@ -207,9 +209,13 @@ func Bind(in *fileColumns, d plan.Draft) (*Binding, error) {
 		}
 	}
 	for k, i := range bound.Features {
-		number := inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == ""
-		if d.MakesBlocks && number && i != bound.Label && !kept[i] {
-			bound.Columns[i].Float = arrow.PrimitiveTypes.Float32
+		c := &bound.Columns[i]
+		if _, dated := column.PerDay(c.Type); dated {
+			if bound.infinite == nil {
+				bound.infinite = make([]atomic.Bool, len(bound.Columns))
+			}
+		} else if number := inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == ""; d.MakesBlocks && number && i != bound.Label && !kept[i] {
+			c.Float = arrow.PrimitiveTypes.Float32
 		}
 	}
 	// If a model derives numbers, the note about texts that are no numbers counts the rows that the option where leaves out too.

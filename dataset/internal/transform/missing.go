@@ -92,6 +92,18 @@ func (c Cut) Of(bt *column.Batch) (*column.Batch, error) {
 	return part, nil
 }
 
+// findInfinite records the columns of features with an infinite date.
+func (s *Binding) findInfinite(bt *column.Batch) {
+	if s.infinite == nil || bt.Unread {
+		return
+	}
+	for _, i := range s.Features {
+		if _, dated := column.PerDay(s.Columns[i].Type); dated && !s.infinite[i].Load() && column.HasInfiniteDate(bt.Columns[i]) {
+			s.infinite[i].Store(true)
+		}
+	}
+}
+
 // prepare makes an array compute its null count and its dictionary. The array would otherwise compute them without a
 // lock at the first access. After prepare, goroutines can share the array.
 func prepare(a arrow.Array) {
@@ -144,6 +156,7 @@ func (s *Binding) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (Cu
 	if err := s.derive(ctx, p, bt); err != nil {
 		return all, err
 	}
+	s.findInfinite(bt)
 	if !s.Drops() {
 		return all, nil
 	}

@@ -199,12 +199,17 @@ func (b *Builder) blurred() (names []string) {
 	return names
 }
 
-// warnTexts passes warnings about unknown categories, and about texts that are no numbers or dates.
+// warnTexts passes warnings about unknown categories, about infinite dates, and about texts that are no numbers or dates.
 func (b *Builder) warnTexts(warn func(string)) {
 	for k, c := range b.texts {
 		if c != nil && c.unknown.Load() > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
 				b.bound.Plan.Inputs[k].Name, c.unknown.Load(), b.Rows))
+		}
+	}
+	for i := range b.bound.infinite {
+		if b.bound.infinite[i].Swap(false) {
+			warn(fmt.Sprintf("column %q: infinite dates count as missing", b.bound.Columns[i].Name))
 		}
 	}
 	told := map[string]bool{} // several features derive from a column of dates
