@@ -27,6 +27,7 @@ type Batch struct {
 	Pairs *Pairs
 
 	Comments int64    // number of lines between the rows that are comments
+	Headers  []int64  // lines between the rows that repeat the header
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
 	// OddTexts are, by the number of their column among the read columns, the texts of columns of numbers that skip texts
 	OddTexts map[int]OddTexts

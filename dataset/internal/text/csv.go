@@ -32,10 +32,10 @@ const (
 type CSV struct {
 	source.Input
 	CsvFiles []CsvFile
-	None     bool            // there are no rows, only a header
-	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
-	comments atomic.Int64    // number of comments
-	odd      oddTexts        // of the columns of numbers that skip texts
+	None     bool          // there are no rows, only a header
+	rounded  []atomic.Bool // for each column, whether a whole number was rounded to another number
+	comments atomic.Int64  // number of comments
+	skipped  skipped
 	model    bool            // the columns have the types that a model takes
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 	tables   *column.Tables
@@ -301,7 +301,7 @@ func (in *CSV) Notes() (notes []string) {
 		}
 	}
 	notes = append(notes, in.Roles.Remedies...)
-	notes = append(notes, in.oddNotes()...)
+	notes = append(notes, in.skippedNotes()...)
 	for k := range in.rounded {
 		if in.rounded[k].Load() && in.Roles.HandsOn(k) {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
@@ -354,18 +354,20 @@ func (in *CSV) frameNotes() (notes []string) {
 	return notes
 }
 
-// countSkipped yields the batches of a pass, and counts the comments between their rows, and the texts that they skip.
+// countSkipped yields the batches of a pass, and counts the comments and the repeated headers between their rows, and the texts that they
+// skip.
 func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		n, odd := int64(0), map[int]oddText{}
+		n, headers, odd := int64(0), repeatedHeaders{}, map[int]oddText{}
 		defer func() {
-			in.odd.set(odd)
+			in.skipped.set(odd, headers)
 			for was := in.comments.Load(); n > was && !in.comments.CompareAndSwap(was, n); was = in.comments.Load() {
 			}
 		}()
 		for b, err := range pass {
 			if b != nil {
 				n += b.Comments
+				headers.add(b)
 				for k, of := range b.OddTexts {
 					seen := odd[k]
 					if seen.Rows == 0 {
@@ -408,7 +410,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	if f.keys != nil {
 		b.Rows, err = f.parseJSON(ctx, c, values)
 	} else {
-		b.Rows, b.Comments, err = in.parseCSV(ctx, f, c, values)
+		b.Rows, err = in.parseCSV(ctx, f, c, values, b)
 	}
 	if err != nil {
 		return nil, err
@@ -463,20 +465,22 @@ func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
 	return values
 }
 
-func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows, comments int64, err error) {
+// parseCSV adds the rows of a chunk to the cells, and its comments and repeated headers to b.
+func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells, b *column.Batch) (rows int64, err error) {
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
 	plain := f.newDecimals()
 	plain.into(f, to)
 	for ; s.next(&out); rows++ {
 		if err := ctx.Err(); err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		if line, err := f.row(&s, to, &plain, nil); err != nil {
-			return 0, 0, column.LineError(f.path, line, err)
+			return 0, column.LineError(f.path, line, err)
 		}
 	}
 	plain.flush()
-	return rows, s.skipped, nil
+	b.Comments, b.Headers = s.skipped, s.repeats
+	return rows, nil
 }
 
 // row reads a record, and returns the first error with its line. If unfit isn't nil, it gets each text that contradicts the type of

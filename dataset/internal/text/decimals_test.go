@@ -23,7 +23,7 @@ func parsed(t testing.TB, text string) (whole []string, numbers []float64, round
 	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
 	in := &CSV{CsvFiles: []CsvFile{f}, Input: source.Input{Roles: &column.Roles{}}}
 	to := []cells{newCells(column.Column{Type: arrow.PrimitiveTypes.Int64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls), newCells(column.Column{Type: arrow.PrimitiveTypes.Float64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls)}
-	_, _, err = in.parseCSV(t.Context(), &in.CsvFiles[0], Chunk{Text: []byte(text), line: 1}, to)
+	_, err = in.parseCSV(t.Context(), &in.CsvFiles[0], Chunk{Text: []byte(text), line: 1}, to, &column.Batch{})
 	for _, v := range to[0].whole {
 		whole = append(whole, fmt.Sprint(v))
 	}

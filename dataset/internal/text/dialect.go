@@ -53,9 +53,11 @@ type dialect struct {
 	frame
 	Header bool     // the first record has the names of the columns
 	names  []string // of all columns
-	hash   int      // 1 + the position of a header that begins with #; 0: none
-	above  int      // the position of the first record, if lines above that begin with # are comments
-	hashes bool     // some of the first lines begin with #
+	// headerLine is the line of the header, if the same line below is no row; nil: there is no such line
+	headerLine []byte
+	hash       int  // 1 + the position of a header that begins with #; 0: none
+	above      int  // the position of the first record, if lines above that begin with # are comments
+	hashes     bool // some of the first lines begin with #
 
 	guessed bool // the header is a guess, because all values are text
 	unsure  bool // no column has text in the first record and other values below
@@ -84,7 +86,9 @@ func (d *dialect) scan(c Chunk) scanner {
 
 func (d *dialect) rowsOf(c Chunk) scanner {
 	if !c.first {
-		return d.scan(c)
+		s := d.scan(c)
+		s.header = d.headerLine
+		return s
 	}
 	s := d.scan(d.body(c))
 	if d.Header {
@@ -97,6 +101,7 @@ func (d *dialect) rowsOf(c Chunk) scanner {
 	for range below {
 		s.skipRecord()
 	}
+	s.header = d.headerLine
 	return s
 }
 
@@ -192,12 +197,35 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	}
 	if d.detectHeader(look, opt.Header, d.sample(body), opt.Names); auto && d.Header {
 		d.detectUnits(body, opt.Nulls)
+		d.headerLine = d.lineOfHeader(body)
 	}
 	known := func(name string) bool { return slices.Contains(d.names, name) }
 	d.guessed = d.guessed && !slices.ContainsFunc(opt.Names, known) // the first line has the names that are looked for
 	d.width, d.remarks = len(d.names), look.firstColumnIsTyped
 	d.namesAt = d.findNames(c, opt.Names)
 	return d, cmp.Or(err, ctx.Err())
+}
+
+// lineOfHeader returns the line of a header of several names, or nil. It stands in a file again where files were joined.
+func (d *dialect) lineOfHeader(c Chunk) []byte {
+	s := d.scan(c)
+	if d.hash > 0 || len(d.names) < 2 || !s.record() {
+		return nil
+	}
+	line := c.Text[s.pos:][:lineLength(c.Text[s.pos:])]
+	first := s.line
+	for s.more {
+		if _, _, err := s.field(); err != nil {
+			return nil
+		}
+	}
+	if s.line > first+1 { // a name has a line break
+		return nil
+	}
+	if line = bytes.TrimRight(line, "\r\n"); d.Comma == blanks {
+		line = bytes.TrimLeft(line, " \t")
+	}
+	return bytes.Clone(line)
 }
 
 // detectGrammar detects the grammar of a file from its first chunk. If there is a delimiter, it stays.

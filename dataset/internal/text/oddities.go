@@ -29,6 +29,7 @@ type look struct {
 func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 	var recurs, typed, texts []bool // for each column, in the first records after the first
 	again := true                   // all records repeat the first
+	repeats := false                // some later record does
 	for fields, err := range d.records(c) {
 		if err != nil && !l.hasNumberOrBoolean {
 			return l, err
@@ -48,7 +49,12 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 		if d.skipsBroken && len(fields) != len(l.first) && !(d.trailing && len(fields) == len(l.first)+1) {
 			continue
 		}
-		again = again && sameTexts(fields, l.first)
+		if same := sameTexts(fields, l.first); same && !again { // a header again, unless the first record is a row
+			repeats = true
+			continue
+		} else if !same {
+			again = false
+		}
 		for i, f := range fields {
 			is := f.isNumberOrBoolean()
 			l.hasNumberOrBoolean = l.hasNumberOrBoolean || is
@@ -62,14 +68,16 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 			break
 		}
 	}
+	for i, f := range l.first {
+		l.hasNames = l.hasNames || typed[i] && !texts[i] && !f.isNumberOrBoolean() && !column.IsNull([]byte(f.text))
+	}
 	recurring, all := 0, 0
 	for i, f := range l.first {
-		if !column.IsNull([]byte(f.text)) && !typed[i] {
+		if recurs[i] = recurs[i] || repeats && !l.hasNames; !column.IsNull([]byte(f.text)) && !typed[i] {
 			if all++; recurs[i] {
 				recurring++
 			}
 		}
-		l.hasNames = l.hasNames || typed[i] && !texts[i] && !f.isNumberOrBoolean() && !column.IsNull([]byte(f.text))
 		if recurs[i] && !typed[i] && l.recurring == "" {
 			l.recurring, l.recurringColumn = f.text, i+1
 		}

@@ -45,6 +45,8 @@ type scanner struct {
 	stray   bool         // a field that doesn't begin with a quote had one
 	open    bool         // of the record, such a field had a quote in front of a word, and no quote behind it
 	comment func(at int) // called at each comment; nil: not called
+	header  []byte       // a line of this text repeats the header and is no record; nil: there is none
+	repeats []int64      // these lines so far
 }
 
 // record begins the next record, and returns false if there is none. The caller must have read all fields of the
@@ -62,6 +64,12 @@ func (s *scanner) record() bool {
 		if i < len(s.text) && s.text[i] == '\r' {
 			i++
 		}
+		if s.header != nil && i < len(s.text) && s.text[i] == s.header[0] && s.repeatsHeader(i) {
+			s.repeats = append(s.repeats, s.line)
+			s.pos = i + lineLength(s.text[i:])
+			s.line++
+			continue
+		}
 		if i < len(s.text) && s.text[i] != '\n' {
 			s.more, s.open = true, false
 			return true
@@ -70,6 +78,13 @@ func (s *scanner) record() bool {
 		s.lineEnd()
 	}
 	return false
+}
+
+// repeatsHeader returns true if the line at a position is that of the header.
+func (s *scanner) repeatsHeader(at int) bool {
+	rest, is := bytes.CutPrefix(s.text[at:], s.header)
+	rest = bytes.TrimPrefix(rest, []byte{'\r'})
+	return is && (len(rest) == 0 || rest[0] == '\n')
 }
 
 // isComment returns true if the line at a position, which begins with #, is a comment: it is no row, since it has another number of
