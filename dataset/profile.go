@@ -58,6 +58,9 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 	for i, c := range classes {
 		info.Classes = append(info.Classes, ClassCount{c, counts[i]})
 	}
+	if note := found.counts.ClassNote(classes); note != "" {
+		info.Notes = append(info.Notes, note)
+	}
 	return info, nil
 }
 

@@ -37,8 +37,9 @@ type Binding struct {
 	derives bool             // some input derives its number from the value of its column
 	strange []atomic.Int64   // for each input, the number of texts from which no number derives; nil unless derives
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
-	infinite []atomic.Bool
-	Fixed    bool // a model determines the features: nothing is computed from the data
+	infinite      []atomic.Bool
+	infiniteClass string // a note about a class that is infinity; "": there is none
+	Fixed         bool   // a model determines the features: nothing is computed from the data
 }
 
 func (s *Binding) Width() int {

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/schema"
 )
@@ -115,6 +116,28 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 		stands[l.Numbers[classes[i]]] = v
 	}
 	return classes, pos, stands, nil
+}
+
+// infiniteClass returns a note if one of the classes is infinity and the others are numbers, "" otherwise. In a column of numbers by its
+// type, infinity is a missing label.
+func infiniteClass(label string, classes []schema.Class) string {
+	var infinite []string
+	numbers := 0
+	for _, c := range classes {
+		switch v, err := humanize.ParseNumber(c.Text); {
+		case c.Kind != schema.String || err != nil:
+			return ""
+		case math.IsInf(v, 0):
+			infinite = append(infinite, c.Text)
+		default:
+			numbers++
+		}
+	}
+	if len(infinite) == 0 || numbers == 0 {
+		return ""
+	}
+	names := column.InShell(infinite)
+	return message.Sprintf("column %q: %s is a class beside numbers: use --null-values %s if it stands for no value", label, names, names)
 }
 
 // A numbering returns the number of a value, from 0 on, or -1 for an unknown value. If the value is wrong, it returns

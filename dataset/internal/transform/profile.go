@@ -171,6 +171,14 @@ func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlab
 	return classes, counts, f.rows, f.noLabel
 }
 
+// ClassNote returns a note about the classes of the label, or "".
+func (f *Profile) ClassNote(classes []schema.Class) string {
+	if f.bound.Label < 0 {
+		return ""
+	}
+	return infiniteClass(f.bound.Columns[f.bound.Label].Name, classes)
+}
+
 // see records a number or a date among the different values of a column.
 func (c *columnProfile) see(text func() string, bits uint64) {
 	if c.HasMore {

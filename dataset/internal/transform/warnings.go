@@ -158,6 +158,9 @@ func (b *Builder) Warn(warn func(string)) {
 		}
 		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
 	}
+	if b.bound.infiniteClass != "" {
+		warn(b.bound.infiniteClass)
+	}
 	b.warnTexts(warn)
 	for k := range b.losses {
 		if n := b.losses[k].beyond.Load(); n > 0 {
