@@ -122,11 +122,13 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 	}
+	var exact []textfile.Later
 	for _, c := range t.laterTexts {
 		if c.Exact {
-			request.Notes = append(request.Notes, c.Note)
+			exact = append(exact, c)
 		}
 	}
+	request.Notes = append(request.Notes, textfile.NotesOfLater(exact)...)
 	if request.Decides() && !t.format.paired() {
 		var err error
 		if d.readsAllRows, err = d.prepare(ctx, &request); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -135,14 +136,16 @@ func (d *draft) prepare(ctx context.Context, request *plan.Draft) (bool, error) 
 		return false, err
 	}
 	made := found.plan
+	var later []textfile.Later
 	for _, c := range d.table.laterTexts {
 		derived := func(in schema.Column) bool {
 			return in.Name == c.Name && in.Derive != "" && in.Derive != schema.Missing
 		}
 		if !c.Exact && !slices.ContainsFunc(made.Inputs, derived) { // a column of numbers has a note of its own
-			request.Notes = append(request.Notes, c.Note)
+			later = append(later, c)
 		}
 	}
+	request.Notes = append(request.Notes, textfile.NotesOfLater(later)...)
 	request.Inputs, request.Nulls, request.Notes = made.Inputs, made.Nulls, append(request.Notes, made.Notes...)
 	request.DropUnlabelled = request.DropUnlabelled || made.Unlabelled
 	return true, nil

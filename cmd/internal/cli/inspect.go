@@ -175,10 +175,21 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	for _, note := range p.Notes {
 		a.Note("%s", note)
 	}
+	const most = 10
+	noted := 0
 	for _, c := range p.Columns {
+		if len(c.Notes) == 0 {
+			continue
+		}
+		if noted++; noted > most {
+			continue
+		}
 		for _, note := range c.Notes {
 			a.Note("column %q: %s", c.Name, note)
 		}
+	}
+	if noted > most {
+		a.Note("notes about %s more: --json has all", humanize.Plural(int64(noted-most), "column"))
 	}
 	return a.Report(asJSON, p, func() *console.Sheet {
 		s := new(console.Sheet)

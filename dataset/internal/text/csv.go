@@ -295,11 +295,7 @@ func (in *CSV) Notes() (notes []string) {
 			humanize.Plural(int64(len(in.CsvFiles[0].names)), "field")))
 	}
 	notes = append(notes, in.rejects.Notes(in.Paths())...)
-	for _, c := range in.Roles.Columns {
-		if c.Advice != "" {
-			notes = append(notes, c.Advice+": "+c.Remedy)
-		}
-	}
+	notes = append(notes, in.adviceNotes()...)
 	notes = append(notes, in.Roles.Remedies...)
 	notes = append(notes, in.skippedNotes()...)
 	for k := range in.rounded {

@@ -284,8 +284,10 @@ func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cell
 // A Later is a column that has in a later row a text that its type can't hold.
 type Later struct {
 	Name  string
-	Note  string // the first line with such a text
-	Exact bool   // the column must keep its texts
+	Exact bool // the column must keep its texts
+	file  string
+	line  int64  // the first line with such a text
+	text  string // the text, in quotes
 }
 
 // LaterOf returns the column that an error of reading a row contradicts. ok is false if err is no contradiction, or if its
@@ -299,8 +301,24 @@ func LaterOf(err error) (c Later, ok bool) {
 }
 
 func newLater(name, file string, line int64, text string, exact bool) Later {
-	return Later{Name: name, Exact: exact,
-		Note: fmt.Sprintf("%s: column %q is read as text: line %d has %s, and the rows before have numbers", file, name, line, text)}
+	return Later{name, exact, file, line, text}
+}
+
+// NotesOfLater returns a note about columns that are read as text, nil if there are none.
+func NotesOfLater(columns []Later) []string {
+	var each []string
+	for _, c := range columns {
+		each = append(each, fmt.Sprintf("%q (%s: line %d has %s)", c.Name, c.file, c.line, c.text))
+	}
+	switch len(columns) {
+	case 0:
+		return nil
+	case 1:
+		c := columns[0]
+		return []string{fmt.Sprintf("%s: column %q is read as text: line %d has %s, and the rows before have numbers", c.file, c.Name, c.line,
+			c.text)}
+	}
+	return []string{fmt.Sprintf("columns %s are read as text: the rows before have numbers", column.Listed(each, "column"))}
 }
 
 // A laterText is the first text that the type of a column can't hold.

@@ -84,24 +84,55 @@ func (in *CSV) skipTexts() {
 	}
 }
 
-// skippedNotes returns notes about headers that a pass skipped, and about each column of numbers that skipped texts.
+// skippedNotes returns notes about headers that a pass skipped, and about the columns of numbers that skipped texts.
 func (in *CSV) skippedNotes() (notes []string) {
 	in.skipped.mu.Lock()
 	defer in.skipped.mu.Unlock()
 	if note := in.skipped.headers.note(len(in.CsvFiles) > 1, in.Name()); note != "" {
 		notes = append(notes, note)
 	}
+	var each []string
 	for _, k := range slices.Sorted(maps.Keys(in.skipped.of)) {
-		odd, has, they := in.skipped.of[k], "rows have a text that is", "they count as missing"
-		if odd.Rows == 1 {
-			has, they = "row has a text that is", "it counts as missing"
-		}
+		odd := in.skipped.of[k]
 		place := fmt.Sprintf("line %d", odd.Line)
 		if len(in.CsvFiles) > 1 {
 			place = fmt.Sprintf("%s: %s", odd.file, place)
 		}
-		notes = append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", in.Roles.Columns[k].Name,
-			humanize.Count(odd.Rows), has, odd.Text, place, they))
+		name := in.Roles.Columns[k].Name
+		if len(in.skipped.of) > 1 {
+			each = append(each, fmt.Sprintf("%q (%s, %s, %s)", name, humanize.Plural(odd.Rows, "row"), odd.Text, place))
+			continue
+		}
+		has, they := "rows have a text that is", "they count as missing"
+		if odd.Rows == 1 {
+			has, they = "row has a text that is", "it counts as missing"
+		}
+		return append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", name, humanize.Count(odd.Rows), has, odd.Text, place, they))
+	}
+	if len(each) > 0 {
+		notes = append(notes, fmt.Sprintf("columns %s have texts that are no numbers: they count as missing", column.Listed(each, "column")))
 	}
 	return notes
+}
+
+// adviceNotes returns a note about the columns of text that have mostly numbers.
+func (in *CSV) adviceNotes() []string {
+	var all []column.Column
+	var each []string
+	for _, c := range in.Roles.Columns {
+		if c.Advice != "" {
+			all, each = append(all, c), append(each, fmt.Sprintf("%q (%s)", c.Name, c.Desc))
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return []string{all[0].Advice + ": " + all[0].Remedy}
+	}
+	remedy := all[0].Remedy
+	if slices.ContainsFunc(all, func(c column.Column) bool { return c.Remedy != remedy }) {
+		remedy = message.Sprintf("use --null-values WORD,... with --nulls drop, zero or mean if these texts stand for no value, or correct them")
+	}
+	return []string{fmt.Sprintf("%s: most values of columns %s are numbers: %s", in.Name(), column.Listed(each, "column"), remedy)}
 }

@@ -204,24 +204,59 @@ func (b *Builder) blurred() (names []string) {
 
 // warnTexts passes warnings about unknown categories, about infinite dates, and about texts that are no numbers or dates.
 func (b *Builder) warnTexts(warn func(string)) {
+	var unknown, infinite []columnRows
 	for k, c := range b.texts {
 		if c != nil && c.unknown.Load() > 0 {
-			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
-				b.bound.Plan.Inputs[k].Name, c.unknown.Load(), b.Rows))
+			unknown = append(unknown, columnRows{b.bound.Plan.Inputs[k].Name, c.unknown.Load()})
 		}
 	}
+	b.warnOf(warn, unknown, "have a category that the training had not, it counts as none")
 	for i := range b.bound.infinite {
 		if b.bound.infinite[i].Swap(false) {
-			warn(fmt.Sprintf("column %q: infinite dates count as missing", b.bound.Columns[i].Name))
+			infinite = append(infinite, columnRows{name: b.bound.Columns[i].Name})
 		}
 	}
+	b.warnOf(warn, infinite, "infinite dates count as missing")
 	told := map[string]bool{} // several features derive from a column of dates
+	strange := map[string][]columnRows{}
 	for k := range b.bound.strange {
 		c := &b.bound.Plan.Inputs[k]
 		if n := b.bound.strange[k].Swap(0); n > 0 && b.bound.Fixed && !told[c.Name] {
 			told[c.Name] = true
-			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
+			strange[nameInput(*c)] = append(strange[nameInput(*c)], columnRows{c.Name, n})
 		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(strange)) {
+		b.warnOf(warn, strange[what], fmt.Sprintf("have a text that is not %s, it counts as missing", what))
+	}
+}
+
+// columnRows is the name of a column, and the number of its rows that a note is about; 0: the note has no number.
+type columnRows struct {
+	name string
+	rows int64
+}
+
+// warnOf passes a note about columns to warn, unless there are none.
+func (b *Builder) warnOf(warn func(string), columns []columnRows, what string) {
+	var each []string
+	for _, c := range columns {
+		text := strconv.Quote(c.name)
+		if c.rows > 0 && len(columns) > 1 {
+			text += fmt.Sprintf(" (%d)", c.rows)
+		}
+		each = append(each, text)
+	}
+	switch {
+	case len(columns) == 0:
+	case len(columns) > 1 && columns[0].rows > 0:
+		warn(fmt.Sprintf("columns %s: some of %d rows %s", column.Listed(each, "column"), b.Rows, what))
+	case len(columns) > 1:
+		warn(fmt.Sprintf("columns %s: %s", column.Listed(each, "column"), what))
+	case columns[0].rows > 0:
+		warn(fmt.Sprintf("column %s: %d of %d rows %s", each[0], columns[0].rows, b.Rows, what))
+	default:
+		warn(fmt.Sprintf("column %s: %s", each[0], what))
 	}
 }
 
