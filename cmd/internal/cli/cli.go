@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -221,6 +222,12 @@ func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.hasStarted = true
+		if strings.Contains(cmd.Use, " DATA") {
+			var err error
+			if args, err = console.PipeAsStdin(cmd.Context(), args); err != nil {
+				return err
+			}
+		}
 		if err := console.CheckPaths(cmd, args); err != nil {
 			return err
 		}

@@ -4,10 +4,13 @@ package cli
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"halfspace/internal/require"
@@ -90,4 +93,37 @@ func answered(t *testing.T, cmd *exec.Cmd, lines []string, header int) string {
 		t.Error(err)
 	}
 	return all.String()
+}
+
+// TestPipe: a pipe among the data, as <(command) in a shell, is read as standard input. What can't come from a pipe is refused with advice
+// that helps.
+func TestPipe(t *testing.T) {
+	rows := "a,y\n1,0\n2,1\n3,0\n4,1\n"
+	dir := text(t, map[string]string{"rows.csv": rows})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	stdin := os.Stdin
+	t.Cleanup(func() { os.Stdin = stdin })
+	pipe := func(name, content string) string {
+		t.Helper()
+		require.NoError(t, syscall.Mkfifo(in(name), 0o600))
+		go os.WriteFile(in(name), []byte(content), 0o600) // waits for the reader
+		return in(name)
+	}
+	succeed(t, "train", in("rows.csv"), "--label", "y", "--algo", "averaged", "--out", in("m.json"))
+	succeed(t, "train", pipe("rows", rows), "--label", "y", "--algo", "averaged", "--out", in("n.json"))
+	if read(t, in("m.json")) != read(t, in("n.json")) {
+		t.Error("a pipe gives another model than the file")
+	}
+	succeed(t, "predict", "--model", in("m.json"), pipe("more.csv", rows), "--keep", "a", "--out", in("p.csv"))
+	succeed(t, "predict", "--model", in("m.json"), in("rows.csv"), "--keep", "a", "--out", in("q.csv"))
+	if read(t, in("p.csv")) != read(t, in("q.csv")) {
+		t.Error("a pipe gives other predictions than the file")
+	}
+	succeed(t, "convert", in("rows.csv"), "--keep", "a", "--out", in("a.npy"))
+	for name, want := range map[string]string{read(t, in("a.npy")): "an array of NumPy can't come from standard input", "PK\x03\x04": "a zip archive can't come"} {
+		status, _, stderr := command("train", pipe(fmt.Sprint(len(name), ".npy"), name), "--label", "y")
+		if status != exitFailed || !strings.Contains(stderr, want) || !strings.Contains(stderr, "save it and name the file") {
+			t.Errorf("status %d, %q, want %q", status, stderr, want)
+		}
+	}
 }

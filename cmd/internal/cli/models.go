@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -118,8 +120,8 @@ func chosenTargets(a *console.App, all []*target, from string) (wanted []*target
 		return nil, console.Usagef("no format: choose %s with the file to write", strings.Join(names, ", "))
 	}
 	for _, t := range wanted {
-		if what := ignoredFileName(t.path); t.flag == "go" && !console.ToStdout(t.path) && what != "" {
-			return nil, console.Usagef("--go %s: go build leaves out %s: choose another name", t.path, what)
+		if what := unbuiltFileName(t.path); t.flag == "go" && !console.ToStdout(t.path) && what != "" {
+			return nil, console.Usagef("--go %s: go build %s: choose another name", t.path, what)
 		}
 		if err := console.Claim(a, t.path, []string{from}); err != nil {
 			return nil, err
@@ -134,19 +136,21 @@ var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illu
 	"plan9 solaris wasip1 windows zos 386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le " +
 	"mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
 
-// ignoredFileName describes the file names for which the Go command ignores a file, everywhere or on some platforms, if path
-// has one. Otherwise it returns "".
-func ignoredFileName(path string) string {
+// unbuiltFileName says what go build does, everywhere or on some platforms, with a file that it doesn't compile because of its name. It
+// returns "" for other files.
+func unbuiltFileName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	word := name[strings.LastIndexByte(name, '_')+1:]
 	switch {
 	case !strings.HasSuffix(path, ".go"): // no .go file: the user renames it
 	case name == "" || name[0] == '_':
-		return "files whose name begins with " + filepath.Base(path)[:1]
+		return "leaves out files whose name begins with " + filepath.Base(path)[:1]
+	case name[0] < utf8.RuneSelf && !unicode.IsLetter(rune(name[0])) && !unicode.IsDigit(rune(name[0])):
+		return "refuses files whose name begins with " + name[:1]
 	case strings.HasSuffix(path, "_test.go"):
-		return "files that end in _test.go, which are for go test"
+		return "leaves out files that end in _test.go, which are for go test"
 	case word != name && slices.Contains(goPlatforms, word):
-		return "files that end in _" + word + ".go on other platforms"
+		return "leaves out files that end in _" + word + ".go on other platforms"
 	}
 	return ""
 }

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unicode"
 
 	"halfspace/block"
 	"halfspace/dataset"
@@ -209,16 +210,37 @@ func Version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// Quote returns words in the syntax of a shell, separated by spaces.
+// Quote returns words in the syntax of a shell, separated by spaces. A word with a control character, such as a line break, is written as
+// $'a\nb', which shells read since POSIX of 2024.
 func Quote(words ...string) string {
 	var typed []string
 	for _, w := range words {
-		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
+		if strings.ContainsFunc(w, unicode.IsControl) {
+			w = "$'" + escapedControls(w) + "'"
+		} else if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		typed = append(typed, w)
 	}
 	return strings.Join(typed, " ")
+}
+
+// escapedControls returns a word as it is written in the quotes of $''.
+func escapedControls(word string) string {
+	var b strings.Builder
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\'' || c == '\\':
+			b.Write([]byte{'\\', c})
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // PeakRSS returns the largest resident memory of the process so far, in bytes, or 0 if the system has no /proc. Getrusage

@@ -29,6 +29,34 @@ func OpenError(path string, err error) error {
 	return withAdvice(fmt.Errorf("%s: %w", path, files.Cause(err)))
 }
 
+// PipeAsStdin makes the pipe that one of the paths of data names, as <(command) in a shell does, standard input, and returns the paths with -
+// in its place. Several pipes stay: their readers refuse them.
+func PipeAsStdin(ctx context.Context, paths []string) ([]string, error) {
+	at := -1
+	for i, p := range paths {
+		info, err := os.Stat(p)
+		switch {
+		case err != nil || info.Mode()&fs.ModeNamedPipe == 0:
+		case at >= 0:
+			return paths, nil
+		default:
+			at = i
+		}
+	}
+	if at < 0 || slices.Contains(paths, "-") {
+		return paths, nil
+	}
+	// opening a named pipe waits for a writer
+	pipe, err := parallel.DetachValue(ctx, func() (*os.File, error) { return os.Open(paths[at]) })
+	if err != nil {
+		return nil, OpenError(paths[at], err)
+	}
+	os.Stdin = pipe
+	paths = slices.Clone(paths)
+	paths[at] = "-"
+	return paths, nil
+}
+
 // withAdvice adds advice to the error of a file that can't be read.
 func withAdvice(err error) error {
 	switch {
