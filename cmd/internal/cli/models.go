@@ -136,8 +136,8 @@ var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illu
 	"plan9 solaris wasip1 windows zos 386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le " +
 	"mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
 
-// unbuiltFileName says what go build does, everywhere or on some platforms, with a file that it doesn't compile because of its name. It
-// returns "" for other files.
+// unbuiltFileName returns the reason if go build doesn't compile a file, everywhere or on some platforms, because of its
+// name. It returns "" for other files.
 func unbuiltFileName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	word := name[strings.LastIndexByte(name, '_')+1:]

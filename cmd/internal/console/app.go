@@ -225,7 +225,7 @@ func Quote(words ...string) string {
 	return strings.Join(typed, " ")
 }
 
-// escapedControls returns a word as it is written in the quotes of $''.
+// escapedControls returns a word as it is written in the quotes of $”.
 func escapedControls(word string) string {
 	var b strings.Builder
 	for i := range len(word) {

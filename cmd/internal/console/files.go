@@ -29,8 +29,8 @@ func OpenError(path string, err error) error {
 	return withAdvice(fmt.Errorf("%s: %w", path, files.Cause(err)))
 }
 
-// PipeAsStdin makes the pipe that one of the paths of data names, as <(command) in a shell does, standard input, and returns the paths with -
-// in its place. Several pipes stay: their readers refuse them.
+// PipeAsStdin makes the pipe that one of the paths of data names, as <(command) in a shell does, standard input, and
+// returns the paths with - in its place. Several pipes stay: their readers refuse them.
 func PipeAsStdin(ctx context.Context, paths []string) ([]string, error) {
 	at := -1
 	for i, p := range paths {

@@ -245,7 +245,8 @@ func (c *cells) unfit(text []byte, err error) error {
 			"point alone, such as 1234.5", quote(text))}
 	}
 	if err != errNoNumber && c.typ != arrow.BOOL {
-		return message.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
+		return &Contradiction{quote(text), false, message.Errorf("%s %w: correct it, or leave the column out with --exclude",
+			quote(text), err)}
 	}
 	return &Contradiction{quote(text), false, message.Errorf("%s %w, unlike the first rows: correct it, leave the column out "+
 		"with --exclude, or use %s if it stands for no value", quote(text), err, c.nullIs.advice(string(text), nil))}

@@ -277,8 +277,12 @@ func (d *dialect) frameNotes(path string) (lines []string) {
 			"the row and is left out (write a name for it in front of the header to read it)")
 	}
 	if d.units != nil {
-		lines = append(lines, message.Sprintf("%s: line %d (%s) has the units of the columns and is left out (use "+
-			"--header yes if it is a row)", path, d.unitsAt, humanize.WithoutMiddle(strings.Join(d.units, ","), 60)))
+		is := "has the units of the columns"
+		if strings.Trim(strings.Join(d.units, ""), "-=:") == "" {
+			is = "is a line of dashes below the header"
+		}
+		lines = append(lines, message.Sprintf("%s: line %d (%s) %s and is left out (use --header yes if it is a row)", path,
+			d.unitsAt, humanize.WithoutMiddle(strings.Join(d.units, ","), 60), is))
 	}
 	if d.repeated > 0 {
 		lines = append(lines, message.Sprintf("%s: %s below the header repeat it and are left out (use --header yes if "+

@@ -315,8 +315,8 @@ func NotesOfLater(columns []Later) []string {
 		return nil
 	case 1:
 		c := columns[0]
-		return []string{fmt.Sprintf("%s: column %q is read as text: line %d has %s, and the rows before have numbers", c.file, c.Name, c.line,
-			c.text)}
+		return []string{fmt.Sprintf("%s: column %q is read as text: line %d has %s, and the rows before have numbers",
+			c.file, c.Name, c.line, c.text)}
 	}
 	return []string{fmt.Sprintf("columns %s are read as text: the rows before have numbers", column.Listed(each, "column"))}
 }
@@ -336,7 +336,8 @@ func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 	var mu sync.Mutex
 	found := make([]*laterText, len(in.Roles.Columns))
 	widens := func(c column.Column) bool { return c.WidensToNumbers }
-	parses := !in.CsvFiles[0].lenient && !slices.ContainsFunc(in.Roles.Columns, widens) // parsing refuses each text that check does
+	// parsing refuses each text that check does
+	parses := !in.CsvFiles[0].lenient && !slices.ContainsFunc(in.Roles.Columns, widens)
 	err := eachChunk(ctx, p, in.Memory, in.Files, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
 		f := &in.CsvFiles[file]
 		if parses { // which takes a fraction of the time of check

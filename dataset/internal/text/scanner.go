@@ -80,7 +80,7 @@ func (s *scanner) record() bool {
 	return false
 }
 
-// repeatsHeader returns true if the line at a position is that of the header.
+// repeatsHeader returns true if the line at a position is the line of the header.
 func (s *scanner) repeatsHeader(at int) bool {
 	rest, is := bytes.CutPrefix(s.text[at:], s.header)
 	rest = bytes.TrimPrefix(rest, []byte{'\r'})

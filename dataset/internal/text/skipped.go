@@ -13,8 +13,8 @@ import (
 	"halfspace/internal/message"
 )
 
-// skipped are the texts that columns of numbers skipped in a pass, by the number of the column among the read columns, and the headers that the
-// pass skipped.
+// skipped are the texts that columns of numbers skipped in a pass, by the number of the column among the read columns,
+// and the headers that the pass skipped.
 type skipped struct {
 	mu      sync.Mutex
 	of      map[int]oddText
@@ -107,10 +107,12 @@ func (in *CSV) skippedNotes() (notes []string) {
 		if odd.Rows == 1 {
 			has, they = "row has a text that is", "it counts as missing"
 		}
-		return append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", name, humanize.Count(odd.Rows), has, odd.Text, place, they))
+		return append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", name, humanize.Count(odd.Rows), has,
+			odd.Text, place, they))
 	}
 	if len(each) > 0 {
-		notes = append(notes, fmt.Sprintf("columns %s have texts that are no numbers: they count as missing", column.Listed(each, "column")))
+		notes = append(notes, fmt.Sprintf("columns %s have texts that are no numbers: they count as missing",
+			column.Listed(each, "column")))
 	}
 	return notes
 }
@@ -132,7 +134,8 @@ func (in *CSV) adviceNotes() []string {
 	}
 	remedy := all[0].Remedy
 	if slices.ContainsFunc(all, func(c column.Column) bool { return c.Remedy != remedy }) {
-		remedy = message.Sprintf("use --null-values WORD,... with --nulls drop, zero or mean if these texts stand for no value, or correct them")
+		remedy = message.Sprintf("use --null-values WORD,... with --nulls drop, zero or mean if these texts stand for no " +
+			"value, or correct them")
 	}
 	return []string{fmt.Sprintf("%s: most values of columns %s are numbers: %s", in.Name(), column.Listed(each, "column"), remedy)}
 }

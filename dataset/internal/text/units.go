@@ -25,9 +25,9 @@ var noUnits = []string{"unknown", "missing", "none", "nil", "err", "error", "nod
 // longestUnit is the length of the longest text that is taken for a unit.
 const longestUnit = 20
 
-// detectUnits finds the lines below the header that repeat it, and finds out whether the next line has units: each column of numbers
-// has a short text there, or at least two have one and the others nothing, and each column of text has nothing. nulls are the
-// texts that the user named for missing values.
+// detectUnits finds the lines below the header that repeat it, and finds out whether the next line is a rule, or has units: each column
+// of numbers has a short text there, or at least two have one and the others nothing, and each column of text has nothing.
+// nulls are the texts that the user named for missing values.
 func (d *dialect) detectUnits(c Chunk, nulls []string) {
 	records := d.sample(c)
 	if rest := withoutRepeats(records); isNamed(rest, nil) {
@@ -38,10 +38,36 @@ func (d *dialect) detectUnits(c Chunk, nulls []string) {
 	if len(records) < 4 || len(records[1].fields) != len(records[2].fields) {
 		return
 	}
-	found, columns := 0, 0 // number of units, and of columns of numbers
 	units := records[1].fields
+	if !isRule(units) && !areUnits(units, records[2:], nulls) {
+		return
+	}
+	d.units, d.unitsAt = []string{}, records[1].line
+	for _, f := range units {
+		d.units = append(d.units, f.text)
+	}
+}
+
+// isRule returns true if the fields are a line of dashes, as Markdown has below a header: two or more have two or more
+// dashes, and the others nothing.
+func isRule(fields []csvField) bool {
+	drawn := 0
+	for _, f := range fields {
+		switch {
+		case len(f.text) > 1 && strings.Trim(f.text, "-=:") == "":
+			drawn++
+		case f.text != "":
+			return false
+		}
+	}
+	return drawn > 1
+}
+
+// areUnits returns true if the fields are units of the columns of records; see detectUnits.
+func areUnits(units []csvField, records []sampledRecord, nulls []string) bool {
+	found, columns := 0, 0 // number of units, and of columns of numbers
 	for i, f := range units {
-		numbers, others := columnOf(records[2:], i)
+		numbers, others := columnOf(records, i)
 		if numbers > 0 && others == 0 {
 			columns++
 		}
@@ -52,14 +78,8 @@ func (d *dialect) detectUnits(c Chunk, nulls []string) {
 			!slices.Contains(noUnits, strings.ToLower(f.text)):
 			found++
 		case !bracketed:
-			return
+			return false
 		}
 	}
-	if found == 0 || found == 1 && columns > 1 {
-		return
-	}
-	d.units, d.unitsAt = []string{}, records[1].line
-	for _, f := range units {
-		d.units = append(d.units, f.text)
-	}
+	return found > 1 || found == 1 && columns <= 1
 }

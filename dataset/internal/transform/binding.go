@@ -211,11 +211,12 @@ func Bind(in *fileColumns, d plan.Draft) (*Binding, error) {
 	}
 	for k, i := range bound.Features {
 		c := &bound.Columns[i]
+		number := inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == ""
 		if _, dated := column.PerDay(c.Type); dated {
 			if bound.infinite == nil {
 				bound.infinite = make([]atomic.Bool, len(bound.Columns))
 			}
-		} else if number := inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == ""; d.MakesBlocks && number && i != bound.Label && !kept[i] {
+		} else if d.MakesBlocks && number && i != bound.Label && !kept[i] {
 			c.Float = arrow.PrimitiveTypes.Float32
 		}
 	}

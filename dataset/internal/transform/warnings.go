@@ -128,14 +128,7 @@ func (b *Builder) Warn(warn func(string)) {
 	for _, note := range b.bound.Plan.Notes {
 		warn(note)
 	}
-	if b.bound.wide {
-		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values "+
-			"take too much memory", b.bound.Width()))
-	}
-	if len(b.bound.full) > 0 {
-		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out",
-			humanize.Columns(b.bound.full), schema.MaxNames>>20))
-	}
+	b.warnLimits(warn)
 	for _, note := range b.bound.leftOut.notes() {
 		warn(note)
 	}
@@ -181,6 +174,18 @@ func (b *Builder) Warn(warn func(string)) {
 		warn(humanize.Columns(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
 	b.odd.Warn(b.bound, warn)
+}
+
+// warnLimits passes warnings about features and texts that are too many.
+func (b *Builder) warnLimits(warn func(string)) {
+	if b.bound.wide {
+		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values "+
+			"take too much memory", b.bound.Width()))
+	}
+	if len(b.bound.full) > 0 {
+		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out",
+			humanize.Columns(b.bound.full), schema.MaxNames>>20))
+	}
 }
 
 // blurred returns the quoted names of the columns whose losses may matter to a learner, and the names of the features

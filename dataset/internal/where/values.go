@@ -457,8 +457,8 @@ func (c *comparison) ordersOfDigits(a arrow.Array) []orders {
 // mostDecimal is the length of the longest decimal that is compared exactly: more takes long.
 const mostDecimal = 1000
 
-// compareDecimal compares a number with the literal, whose nearest float64 is float. Their order is that of their float64, unless these are
-// equal.
+// compareDecimal compares a number with the literal, whose nearest float64 is float. It compares their float64 first, and
+// their digits if these are equal.
 func (c *comparison) compareDecimal(digits string, float float64) int {
 	v, _ := strconv.ParseFloat(digits, 64)
 	if v != v {
