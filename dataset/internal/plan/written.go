@@ -28,7 +28,9 @@ var commaNumbers = written(',', schema.Comma, "number with a decimal comma")
 // written returns the treatment of texts of numbers. point is the decimal mark.
 func written(point byte, form schema.Derivation, words string) treatment {
 	return treatment{
-		readings: func() []reading { return []reading{&numberReading{point: point, allAddresses: true, countsRows: true}} },
+		readings: func() []reading {
+			return []reading{&numberReading{point: point, allAddresses: true, allBeyond: true, countsRows: true}}
+		},
 		reads: func(c *Counts) *fit {
 			if c.decimalMark() != point {
 				return nil
@@ -65,11 +67,15 @@ func (c *Counts) decimalMark() byte {
 	return '.'
 }
 
-// numbers returns the reading of texts as numbers with a decimal mark, or nil. Codes such as 0123, IP addresses, and
-// texts with letters for factors beside other texts, are no numbers, unless the option type says so.
+// numbers returns the reading of texts as numbers with a decimal mark, or nil. Codes such as 0123, integers of which
+// each has more than 64 bits, IP addresses, and texts with letters for factors beside other texts, are no numbers,
+// unless the option type says so.
 func (c *Counts) numbers(point byte) (*numberReading, *fit) {
 	r, f := best(c, func(r *numberReading) bool { return r.point == point })
-	if f == nil || !c.accepts(f) || c.Word == "" && (r.hasCode && !r.hasMark || r.allAddresses || r.letters != "" && len(f.odd) > 0) {
+	if f == nil || !c.accepts(f) {
+		return r, nil
+	}
+	if c.Word == "" && (r.hasCode && !r.hasMark || r.allAddresses || r.allBeyond || r.letters != "" && len(f.odd) > 0) {
 		return r, nil
 	}
 	return r, f
@@ -125,6 +131,7 @@ type numberReading struct {
 	letters      string  // the letters that multiply numbers
 	hasCode      bool    // some text begins with 0 and another digit
 	allAddresses bool    // each text is an IP address
+	allBeyond    bool    // each text is digits of an integer of more than 64 bits
 	hasMark      bool    // some text has a point or a comma
 	otherMark    bool    // some text has groups of digits that tell of the other decimal mark
 	example      string  // the first text with the other mark, or else with a mark
@@ -144,6 +151,7 @@ func (r *numberReading) read(text string, row int64) bool {
 	r.countsRows = r.countsRows && w.Value-float64(row) == r.aboveRow && w.Value == math.Trunc(w.Value)
 	r.hasCode = r.hasCode || len(trimmed) > 1 && trimmed[0] == '0' && unicode.IsDigit(rune(trimmed[1]))
 	r.allAddresses = r.allAddresses && isAddress(trimmed)
+	r.allBeyond = r.allBeyond && w.Value >= 1<<64 && strings.Trim(trimmed, "0123456789") == ""
 	if w.Mark && (!r.hasMark || w.OtherMark && !r.otherMark) {
 		r.hasMark, r.example = true, strings.Clone(text)
 	}

@@ -379,6 +379,7 @@ type guess struct {
 	fraction                     bool   // some number is no integer
 	hasFractions                 bool   // some number has a fractional part
 	beyondInt64                  bool   // some integer has more than 64 bits, and its float64 fewer digits
+	within64Bits                 bool   // some number is no integer of more than 64 bits
 	cell                         string // the first of the odd values
 	line                         int64  // the line of cell
 	dates, commas                int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
@@ -529,6 +530,7 @@ func (g *guess) plain(s *scanner) bool {
 func (g *guess) integer(v int64, text []byte) {
 	g.truths, g.allTrueOrFalse = g.truths && (v == 0 || v == 1), false
 	g.digits(text)
+	g.within64Bits = true
 	g.values++
 }
 
@@ -559,9 +561,16 @@ func (g *guess) number(v float64, text []byte) {
 		if g.allCanonical {
 			g.digits(text)
 		}
-		g.beyondInt64 = g.beyondInt64 || math.Abs(v) >= 1<<63 && isBeyond(text)
+		g.size(v, text)
 		g.values++
 	}
+}
+
+// size looks whether the number at the beginning of text is an integer that no int64 holds.
+func (g *guess) size(v float64, text []byte) {
+	is := math.Abs(v) >= 1<<63 && isBeyond(text)
+	g.beyondInt64 = g.beyondInt64 || is
+	g.within64Bits = g.within64Bits || !is || math.Abs(v) < 1<<64
 }
 
 // isBeyond returns true if text begins with an integer, without a point or an exponent, that no int64 holds.
@@ -605,6 +614,7 @@ func (g *guess) Add(text []byte, line int64) {
 	}
 	if g.whole {
 		g.digits(text)
+		g.within64Bits = true
 	}
 	if g.whole || g.text {
 		return
@@ -619,7 +629,7 @@ func (g *guess) Add(text []byte, line int64) {
 		g.text = g.odd > 100 && !g.mostlyNumbers()
 	} else {
 		g.digits(text)
-		g.beyondInt64 = g.beyondInt64 || math.Abs(v) >= 1<<63 && isBeyond(text)
+		g.size(v, text)
 		if _, ok := parseInteger(text); !ok {
 			g.fraction = true
 		}
@@ -633,7 +643,7 @@ func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < 
 type typing struct {
 	texts, named []string
 	lenient      bool // a text among many numbers is a broken line
-	keepsCodes   bool // integers of which some have leading zeros are text, as codes are
+	keepsCodes   bool // integers that are codes are text
 }
 
 func newTyping(req column.OpenOptions) typing {
@@ -647,7 +657,7 @@ func (t typing) of(name string, g *guess) arrow.DataType {
 	switch {
 	case slices.Contains(t.texts, name):
 		return arrow.BinaryTypes.String
-	case t.keepsCodes && g.whole && g.hasLeadingZeros && !slices.Contains(t.named, name):
+	case t.keepsCodes && g.isCode() && !slices.Contains(t.named, name):
 		return arrow.BinaryTypes.String
 	case typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !t.typos(g):
 		return typ
@@ -655,6 +665,11 @@ func (t typing) of(name string, g *guess) arrow.DataType {
 		return arrow.PrimitiveTypes.Float64
 	}
 	return arrow.PrimitiveTypes.Int64
+}
+
+// isCode returns true if the integers of a column are codes: some have leading zeros, or all have more than 64 bits.
+func (g *guess) isCode() bool {
+	return g.whole && g.hasLeadingZeros || g.beyondInt64 && !g.within64Bits && g.odd == 0
 }
 
 // typos returns true if so few texts stand among numbers that their lines are taken for broken ones.
