@@ -58,13 +58,13 @@ const (
 const slabBytes = 64 << 20
 
 // NewRowCache returns a cache of rows of the Gram matrix of x with bytes of memory, computed on workers goroutines. It
-// returns an error if there are no rows, or if the memory doesn't hold one row.
-func NewRowCache(x *Rows, k Kernel, bytes int64, workers int) (*RowCache, error) {
+// returns an error if there are no rows, or if the memory doesn't hold one row, and ctx's error.
+func NewRowCache(ctx context.Context, x *Rows, k Kernel, bytes int64, workers int) (*RowCache, error) {
 	workers, err := checkRows(workers, x)
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMap(k, x, x, workers)
+	m, err := newMap(ctx, k, x, x, workers)
 	if err != nil {
 		return nil, err
 	}

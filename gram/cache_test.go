@@ -41,7 +41,7 @@ func testRowCache(t *testing.T) {
 			require.NoError(t, gram.Gram(ctx, whole, x.rows, k, 2))
 			row := int64(whole.Stride) * 4
 			for _, held := range []int{1, 2, 7, n} {
-				c, err := gram.NewRowCache(x.rows, k, row*int64(held)+row-1, 1+i%3)
+				c, err := gram.NewRowCache(t.Context(), x.rows, k, row*int64(held)+row-1, 1+i%3)
 				require.NoError(t, err)
 				wanted := map[uint32]bool{}
 				for range 40 {
@@ -73,7 +73,7 @@ func TestRowCacheKeeps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := random(rng, n, 5, rng.NormFloat64)
 	computed := func(rows ...int) int64 {
-		c, err := gram.NewRowCache(x.rows, gram.Kernel{}, held*int64(kernel.Stride(n))*4, 1)
+		c, err := gram.NewRowCache(t.Context(), x.rows, gram.Kernel{}, held*int64(kernel.Stride(n))*4, 1)
 		require.NoError(t, err)
 		for _, r := range rows {
 			if _, err := c.Row(context.Background(), r, slices.Values([]uint32{})); err != nil {
@@ -101,11 +101,11 @@ func TestRowCacheKeeps(t *testing.T) {
 func TestRowCacheErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := random(rng, 100, 5, rng.NormFloat64)
-	require.Error(t, require.ErrorOf(gram.NewRowCache(x.rows, gram.Kernel{}, 415, 1)), "take 416")
-	if _, err := gram.NewRowCache(x.rows, gram.Kernel{Kind: gram.RBF}, 1<<20, 1); err == nil {
+	require.Error(t, require.ErrorOf(gram.NewRowCache(t.Context(), x.rows, gram.Kernel{}, 415, 1)), "take 416")
+	if _, err := gram.NewRowCache(t.Context(), x.rows, gram.Kernel{Kind: gram.RBF}, 1<<20, 1); err == nil {
 		t.Error("an RBF kernel without gamma is accepted")
 	}
-	c, err := gram.NewRowCache(x.rows, gram.Kernel{}, 416, 1)
+	c, err := gram.NewRowCache(t.Context(), x.rows, gram.Kernel{}, 416, 1)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -116,7 +116,7 @@ func Gram(ctx context.Context, m *Symmetric, x *Rows, k Kernel, workers int) err
 		return fmt.Errorf("the Gram matrix of %d rows can't have %d rows", x.n, m.N)
 	}
 	p := newProduct(x, x, true)
-	apply, err := newMap(k, x, x, workers)
+	apply, err := newMap(ctx, k, x, x, workers)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Kernel,
 	if stride < y.n || len(dst) < y.n || (len(dst)-y.n)/stride < x.n-1 {
 		return fmt.Errorf("%d elements with a stride of %d don't hold %d x %d", len(dst), stride, x.n, y.n)
 	}
-	apply, err := newMap(k, x, y, workers)
+	apply, err := newMap(ctx, k, x, y, workers)
 	if err != nil {
 		return err
 	}

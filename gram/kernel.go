@@ -60,12 +60,10 @@ type mercerMap struct {
 	x, y         []float32 // for RBF: squared norms of the rows
 }
 
-// newMap returns the map of k. It computes norms on workers goroutines.
-func newMap(k Kernel, x, y *Rows, workers int) (*mercerMap, error) {
-	if err := k.check(); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(x.err, y.err); err != nil {
+// newMap returns the map of k. It computes norms on workers goroutines. If ctx ends meanwhile, newMap returns ctx's error.
+func newMap(ctx context.Context, k Kernel, x, y *Rows, workers int) (*mercerMap, error) {
+	err := cmp.Or(k.check(), x.err, y.err)
+	if err != nil {
 		return nil, err
 	}
 	m := &mercerMap{Kernel: k, gamma: float32(k.Gamma), coef0: float32(k.Coef0)}
@@ -73,9 +71,11 @@ func newMap(k Kernel, x, y *Rows, workers int) (*mercerMap, error) {
 		return nil, message.Errorf("--gamma %v and --coef0 %v don't fit float32", k.Gamma, k.Coef0)
 	}
 	if k.Kind == RBF {
-		m.x, m.y = x.squaredNorms(workers), y.squaredNorms(workers)
+		if m.x, err = x.squaredNorms(ctx, workers); err == nil {
+			m.y, err = y.squaredNorms(ctx, workers)
+		}
 	}
-	return m, nil
+	return m, err
 }
 
 // row maps the products of row i of x with the rows of y from row j on. Each operation is rounded to float32:
@@ -113,11 +113,16 @@ func Diagonal(x *Rows, k Kernel) ([]float32, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
 	}
-	m, err := newMap(k, x, x, 1)
+	ctx := context.Background()
+	m, err := newMap(ctx, k, x, x, 1)
 	if err != nil {
 		return nil, err
 	}
-	out := slices.Clone(x.squaredNorms(1))
+	norms, err := x.squaredNorms(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(norms)
 	if k.Kind == RBF {
 		clear(out) // the distance is 0 for any norms: e^0
 		kernel.Exp(out, out)
@@ -152,34 +157,63 @@ func power(s []float32, n int) {
 // normRows is the number of rows of one task of squaredNorms.
 const normRows = 1024
 
-// squaredNorms returns the product of each row with itself, with the order of operations of all products: it takes the
-// diagonals of small products. It computes the norms once, on workers goroutines. The result is shared.
-func (x *Rows) squaredNorms(workers int) []float32 {
-	x.once.Do(func() {
-		x.norms = make([]float32, x.n)
-		_ = parallel.For(context.Background(), workers, (x.n+normRows-1)/normRows, func(_, task int) {
-			x.squareNorms(task*normRows, min(x.n, (task+1)*normRows))
-		}) // no error: the context doesn't end
+// squaredNorms returns the product of each row with itself, with the order of operations of all products. It computes
+// the norms once, on workers goroutines. The result is shared. If ctx ends first, squaredNorms returns ctx's error.
+func (x *Rows) squaredNorms(ctx context.Context, workers int) ([]float32, error) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	if x.norms != nil {
+		return x.norms, nil
+	}
+	norms, square := make([]float32, x.n), x.squareDense
+	if _, sparse := x.elements(); sparse {
+		square = x.squareSparse
+	}
+	err := parallel.For(ctx, workers, (x.n+normRows-1)/normRows, func(_, task int) {
+		lo := task * normRows
+		square(norms[lo:min(x.n, lo+normRows)], lo)
 	})
-	return x.norms
+	if err != nil {
+		return nil, err
+	}
+	x.norms = norms
+	return norms, nil
 }
 
-// squareNorms computes the norms of rows lo to hi-1.
-func (x *Rows) squareNorms(lo, hi int) {
+// squareDense sets norms to the squared norms of the rows from row first on. It takes the diagonals of small products.
+func (x *Rows) squareDense(norms []float32, first int) {
 	t := tableFor(x.cols)
 	rows := roundUp(t.nr, t.mr)
 	a, b, c := make([]float32, rows*x.cols), make([]float32, t.nr*x.cols), make([]float32, rows*t.nr)
 	var p packer
-	for r := lo; r < hi && x.cols > 0; r += t.nr {
-		end := min(hi, r+t.nr)
-		p.pack(x, a, t.mr, rows, 0, r, end)
-		p.pack(x, b, t.nr, t.nr, 0, r, end)
+	for r := 0; r < len(norms) && x.cols > 0; r += t.nr {
+		n := min(len(norms)-r, t.nr)
+		p.pack(x, a, t.mr, rows, 0, first+r, first+r+n)
+		p.pack(x, b, t.nr, t.nr, 0, first+r, first+r+n)
 		for k := 0; k < x.cols; k += kc {
-			n := min(kc, x.cols-k)
-			microkernel.Tile(c, t.nr, 0, a[k*rows:][:roundUp(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], k > 0)
+			cols := min(kc, x.cols-k)
+			microkernel.Tile(c, t.nr, 0, a[k*rows:][:roundUp(n, t.mr)*cols], b[k*t.nr:][:cols*t.nr], k > 0)
 		}
-		for i := range end - r {
-			x.norms[r+i] = c[i*t.nr+i]
+		for i := range n {
+			norms[r+i] = c[i*t.nr+i]
+		}
+	}
+}
+
+// squareSparse is squareDense for sparse rows. It sums the squares of the stored values alone. The results have the same
+// bits: the other elements would add +0 to sums that are never -0.
+func (x *Rows) squareSparse(norms []float32, first int) {
+	for r := range norms {
+		columns, values := x.sparseRow(first + r)
+		for len(columns) > 0 {
+			var sum [1]float32
+			n := 0
+			for n < len(columns) && columns[n]/kc == columns[0]/kc {
+				kernel.Axpy(sum[:], values[n], values[n:n+1])
+				n++
+			}
+			norms[r] += sum[0]
+			columns, values = columns[n:], values[n:]
 		}
 	}
 }

@@ -25,8 +25,8 @@ type Rows struct {
 	columnMajor []float32 // for Columns: element k of row r is across[k*lda+r]; blocks is then nil
 	lda         int
 
-	once  sync.Once
-	norms []float32 // squared norms; see squaredNorms
+	mutex sync.Mutex // guards norms
+	norms []float32  // squared norms; see squaredNorms
 }
 
 // RowsOf returns the rows of d, including the bias. They share d's memory. If a block doesn't have the shape of d's

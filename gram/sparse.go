@@ -21,6 +21,26 @@ func (x *Rows) elements() (n int64, sparse bool) {
 	return n, len(x.blocks) > 0
 }
 
+// SupportRows returns n rows of cols elements that lie without gaps in values. If few elements aren't 0, it copies them
+// to sparse rows, so that products with other sparse rows are sparse. Otherwise the rows share the memory of values.
+func SupportRows(values []float32, n, cols int) *Rows {
+	s := &kernel.SparseRows{Ptr: make([]int64, 1, n+1)}
+	for r := range n {
+		for c, v := range values[r*cols:][:cols] {
+			if v != 0 {
+				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+			}
+		}
+		if float64(len(s.Idx)) > sparseShare*float64(n)*float64(cols) {
+			return Dense(values, n, cols, cols)
+		}
+		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+	}
+	x := &Rows{cols: cols, zeros: make([]float32, cols)}
+	x.add(&block.Block{Cols: cols, Stride: kernel.Stride(cols), Sparse: s})
+	return x
+}
+
 // pick returns copies of the rows with the given numbers, in the form of x.
 func (x *Rows) pick(numbers []uint32) *Rows {
 	if _, sparse := x.elements(); !sparse {
@@ -105,16 +125,29 @@ func (t *sparseColumns) column(c uint32, end int) ([]uint32, []float32) {
 // elements in the time in which a sparse product gathers one element.
 const sparseShare = 1.0 / 32
 
-// transpose returns b by column if both a and b are sparse and b stores few elements. Otherwise it returns nil.
+// transpose returns b by column if both a and b are sparse and b stores few elements. Otherwise it returns nil. It also
+// returns nil if an element isn't finite, because the product of that element and 0 is NaN.
 func (p *product) transpose() *sparseColumns {
 	if _, sparse := p.a.elements(); !sparse {
 		return nil
 	}
 	n, sparse := p.b.elements()
-	if !sparse || float64(n) > sparseShare*float64(p.b.n)*float64(p.b.cols) {
+	if !sparse || float64(n) > sparseShare*float64(p.b.n)*float64(p.b.cols) || !p.a.storesFinite() || !p.b.storesFinite() {
 		return nil
 	}
 	return transposeSparse(p.b)
+}
+
+// storesFinite tells whether all stored elements of sparse rows are finite.
+func (x *Rows) storesFinite() bool {
+	for _, b := range x.blocks {
+		for _, v := range b.Sparse.Val[b.Sparse.Ptr[0]:b.Sparse.Ptr[b.Len()]] {
+			if v-v != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // runSparse is run for sparse rows.

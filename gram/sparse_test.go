@@ -1,6 +1,7 @@
 package gram_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestSparseProducts(t *testing.T) {
 			for i, rows := range pair {
 				full := products(t, rows, gram.Full, gram.Kernel{}, workers)
 				values[i] = full.Data
-				cache, err := gram.NewRowCache(rows, gram.Kernel{}, 1<<20, workers)
+				cache, err := gram.NewRowCache(t.Context(), rows, gram.Kernel{}, 1<<20, workers)
 				require.NoError(t, err)
 				for r := 0; r < n; r += 97 {
 					row, err := cache.Row(t.Context(), r, func(func(uint32) bool) {})
@@ -63,6 +64,25 @@ func TestSparseProducts(t *testing.T) {
 				}
 			}
 			equal(t, name+", full", values)
+		}
+	}
+}
+
+// TestSparseNotFinite: the product of 0 and an element that isn't finite is NaN in sparse rows too.
+func TestSparseNotFinite(t *testing.T) {
+	const n, cols = 3, 400
+	for _, v := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+		finite, other := make([]float32, n*cols), make([]float32, n*cols)
+		finite[7], other[cols+9] = 2, v
+		x, y := gram.SupportRows(finite, n, cols), gram.SupportRows(other, n, cols)
+		for i, pair := range [][2]*gram.Rows{{x, y}, {y, x}} {
+			out := make([]float32, n*n)
+			require.NoError(t, gram.Cross(t.Context(), out, n, pair[0], pair[1], gram.Kernel{}, 1))
+			for k, got := range out {
+				if isNaN := got != got; isNaN != ([]int{k % n, k / n}[i] == 1) {
+					t.Errorf("%v in %d: product %d is %v", v, 1-i, k, got)
+				}
+			}
 		}
 	}
 }

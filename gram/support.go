@@ -21,7 +21,7 @@ func NewSupport(x *Rows, k Kernel) (*Support, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
 	}
-	apply, err := newMap(k, x, x, 1)
+	apply, err := newMap(context.Background(), k, x, x, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func Expand(ctx context.Context, out [][]float32, x, support *Rows, alpha [][]fl
 		}
 		clear(out[c])
 	}
-	apply, err := newMap(k, x, support, workers)
+	apply, err := newMap(ctx, k, x, support, workers)
 	if err != nil {
 		return err
 	}

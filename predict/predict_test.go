@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/require"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -73,6 +74,53 @@ func mustScore(t *testing.T, s *Scorer, b *block.Block) [][]float32 {
 	scores, err := s.Scores(context.Background(), b)
 	require.NoError(t, err)
 	return scores
+}
+
+// TestSparseExpansion: scores of sparse rows have the bits of those of dense rows, with support rows that store few
+// values. A missing value gives NaN, though no support row stores its column.
+func TestSparseExpansion(t *testing.T) {
+	const features, support, rows = 300, 500, 40
+	rng := rand.New(rand.NewPCG(9, 10))
+	sparse := func(n int) []float32 {
+		values := make([]float32, n*features)
+		for range 4 * n {
+			values[rng.IntN(len(values)/2)*2] = float32(rng.NormFloat64()) // even columns
+		}
+		return values
+	}
+	alpha := make([]float32, support)
+	m := linear(features, false, rng)
+	m.Weights = nil
+	m.Expansion = &model.Expansion{Support: model.Pack(sparse(support))}
+	for j := range alpha {
+		alpha[j] = float32(rng.NormFloat64())
+		m.Expansion.Rows = append(m.Expansion.Rows, int64(j))
+	}
+	m.Expansion.Coefficients = [][]byte{model.Pack(alpha)}
+	dense := block.New(0, rows, features)
+	for i, v := range sparse(rows) {
+		dense.X[i/features*dense.Stride+i%features] = v
+	}
+	dense.X[5*dense.Stride+1] = float32(math.NaN())
+	spec := &schema.Spec{Features: make([]string, features)}
+	few := testproblems.Sparse(block.NewData(spec, []*block.Block{dense}))
+	for _, kind := range []gram.Kind{gram.Linear, gram.Polynomial, gram.RBF} {
+		for _, voted := range []bool{false, true} {
+			if m.Expansion.Kernel = (gram.Kernel{Kind: kind, Degree: 3, Gamma: 0.1}); voted {
+				m.Expansion.Votes = []model.Votes{{Mistakes: model.Pack([]uint32{0, 1, 499}), Survived: model.Pack([]int64{3, 1, 1})}}
+			}
+			scorer := scorerOf(t, m, 2)
+			want := slices.Clone(mustScore(t, scorer, dense)[0])
+			for b := range few.Blocks(t.Context()) {
+				for r, got := range mustScore(t, scorer, b)[0] {
+					if w := want[r]; (r == 5) != (got != got) || r != 5 && math.Float32bits(got) != math.Float32bits(w) {
+						t.Errorf("%s, voted %v: the score of sparse row %d is %v, of the dense row %v", kind, voted, r, got, w)
+					}
+				}
+			}
+			m.Expansion.Votes = nil
+		}
+	}
 }
 
 // TestClasses: each class has its scores, and the first of the greatest predicts the class.

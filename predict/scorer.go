@@ -65,7 +65,7 @@ func NewScorer(m *model.Model, workers int) (*Scorer, error) {
 	}
 	e, d := m.Expansion, m.Width()
 	x := &expansion{kernel: e.Kernel, workers: workers,
-		support: gram.Dense(model.Unpack[float32](e.Support), len(e.Rows), d, d)}
+		support: gram.SupportRows(model.Unpack[float32](e.Support), len(e.Rows), d)}
 	x.kernel.Bias = m.FitBias && e.Votes != nil
 	if _, err := gram.Diagonal(gram.Dense(nil, 0, d, d), x.kernel); err != nil {
 		return nil, err

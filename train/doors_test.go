@@ -109,7 +109,7 @@ func TestZeroValues(t *testing.T) {
 		"nil products":        func() error { return gram.Products(ctx, some, rows, 1, nil) },
 		"nil lower":           func() error { return gram.LowerProducts(ctx, rows, 1, nil) },
 		"nil expand":          func() error { return gram.Expand(ctx, nil, rows, some, nil, gram.Kernel{}, 1) },
-		"nil cache":           func() error { return errorOf(gram.NewRowCache(rows, gram.Kernel{}, 1, 1)) },
+		"nil cache":           func() error { return errorOf(gram.NewRowCache(t.Context(), rows, gram.Kernel{}, 1, 1)) },
 		"zero cache":          func() error { return errorOf(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
 		"nil support":         func() error { return errorOf(gram.NewSupport(rows, gram.Kernel{})) },
 		"nil diagonal":        func() error { return errorOf(gram.Diagonal(rows, gram.Kernel{})) },
@@ -199,7 +199,7 @@ func TestWorkers(t *testing.T) {
 		"Products":      func(n int) error { return gram.Products(ctx, rows, rows, n, func(int, int, []float32) {}) },
 		"LowerProducts": func(n int) error { return gram.LowerProducts(ctx, rows, n, func(int, int, []float32) {}) },
 		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Kernel{}, n) },
-		"NewRowCache":   func(n int) error { return errorOf(gram.NewRowCache(rows, gram.Kernel{}, 1<<20, n)) },
+		"NewRowCache":   func(n int) error { return errorOf(gram.NewRowCache(t.Context(), rows, gram.Kernel{}, 1<<20, n)) },
 		"Scatter": func(n int) error {
 			g, _ := gram.NewTriangle(cols)
 			return gram.Scatter(ctx, g, data, nil, n)

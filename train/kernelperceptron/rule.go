@@ -127,13 +127,11 @@ func (l *training) step(i uint32) float32 {
 // multiply computes the inner products of all rows, or makes a cache for them if they don't fit in opt.Memory.
 func (l *training) multiply(ctx context.Context) (err error) {
 	if bytes := GramBytes(l.n); l.opt.Memory > 0 && bytes > l.opt.Memory {
-		l.cache, err = gram.NewRowCache(l.x, l.kernelFunction, l.opt.Memory, l.opt.Workers)
-		return err
+		l.cache, err = gram.NewRowCache(ctx, l.x, l.kernelFunction, l.opt.Memory, l.opt.Workers)
+	} else if l.allProducts, err = gram.NewSymmetric(l.n, gram.Full); err == nil {
+		err = gram.Gram(ctx, l.allProducts, l.x, l.kernelFunction, l.opt.Workers)
 	}
-	if l.allProducts, err = gram.NewSymmetric(l.n, gram.Full); err != nil {
-		return err
-	}
-	if err = gram.Gram(ctx, l.allProducts, l.x, l.kernelFunction, l.opt.Workers); err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return &learner.UnfinishedError{Position: "no row was visited, since the Gram matrix was not finished", Err: ctx.Err()}
 	}
 	return err

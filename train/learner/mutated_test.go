@@ -120,7 +120,7 @@ func TestWrongElsewhere(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := gram.NewRowCache(gram.RowsOf(block.NewData(d.Spec(), nil)), gram.Kernel{}, 1<<20, 2); err == nil {
+	if _, err := gram.NewRowCache(t.Context(), gram.RowsOf(block.NewData(d.Spec(), nil)), gram.Kernel{}, 1<<20, 2); err == nil {
 		t.Error("a row cache of no rows: no error")
 	}
 	short := programRows(10000, 2, false)
