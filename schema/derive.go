@@ -108,6 +108,11 @@ func (c *Column) AtDays(days float64) float64 {
 	return days - c.Origin
 }
 
+// OriginDay returns the date from which Days are counted.
+func (c *Column) OriginDay() string {
+	return time.Unix(int64(c.Origin)*86400, 0).UTC().Format(time.DateOnly)
+}
+
 // DateParts returns the month, from 0, the day of the week, from Sunday, and the hour of a time in days since 1970-01-01. It rounds
 // hours up that end within a billionth of an hour, since days are not exact.
 func DateParts(days float64) (month, weekday, hour int) {

@@ -11,6 +11,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/internal/humanize"
+	"halfspace/internal/stats"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -33,6 +34,8 @@ type weight struct {
 	Weight  float64 `json:"weight"`
 
 	Texts []string `json:"texts,omitempty"` // some texts that the hashed column has in this feature
+
+	index int // number of the feature
 }
 
 // label returns the name of the feature, with its texts if there are any.
@@ -87,7 +90,7 @@ func weightsBySize(m *model.Model, n int) []weight {
 		if len(m.Weights) > 1 {
 			name = fmt.Sprintf("%s for %s", name, m.Classes[at.class])
 		}
-		all[k] = weight{name, m.Weights[at.class][at.feature], m.Texts(at.feature)}
+		all[k] = weight{name, m.Weights[at.class][at.feature], m.Texts(at.feature), at.feature}
 	}
 	return all
 }
@@ -111,6 +114,8 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		switch {
 		case c.Unit != "":
 			how = c.Unit
+		case c.Derive == schema.Days:
+			how = "days since " + c.OriginDay()
 		case c.Kind == schema.ListColumn:
 			how = "lists of " + humanize.Plural(int64(c.Elements), "number")
 		case c.Kind == schema.NumberedColumn:
@@ -237,6 +242,7 @@ func (r modelReport) tables(s *console.Sheet) {
 		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% "+
 			"intervals, of %s:\n", humanize.Plural(int64(r.Width()), "feature"))
 		s.Table(zTable(r.Model, r.top))
+		s.WriteString(scoreText(r.Model))
 		return
 	}
 	if worst := r.Training.MisclassifiedRows; len(worst) > 0 {
@@ -250,9 +256,10 @@ func (r modelReport) tables(s *console.Sheet) {
 	if r.Expansion != nil {
 		return
 	}
-	rows := [][]string{{"feature", "weight"}}
+	moments := momentsOf(r.Model)
+	rows := [][]string{append([]string{"feature", "weight"}, moments.head()...)}
 	for _, w := range r.LargestWeights {
-		rows = append(rows, []string{w.label(), humanize.Real(w.Weight)})
+		rows = append(rows, append([]string{w.label(), humanize.Real(w.Weight)}, moments.cells(w.index)...))
 	}
 	which := ""
 	if r.Voters != nil {
@@ -260,6 +267,64 @@ func (r modelReport) tables(s *console.Sheet) {
 	}
 	s.Line("\nThe largest of %s%s:\n", humanize.Plural(int64(r.Width()*len(r.Weights)), "weight"), which)
 	s.Table(rows)
+	s.WriteString(scoreText(r.Model))
+}
+
+// A momentTable has the numbers by which values become features: means and standard deviations, or the means alone that
+// replace missing values.
+type momentTable struct {
+	*stats.Maker
+	isStandardized, hasMeans bool
+}
+
+func momentsOf(m *model.Model) momentTable {
+	t := momentTable{Maker: stats.NewMaker(m.Spec())}
+	if p := m.Preprocessing; p != nil {
+		t.isStandardized, t.hasMeans = p.Standardized(), p.Nulls == schema.NullsMean
+	}
+	return t
+}
+
+func (t momentTable) head() []string {
+	switch {
+	case t.isStandardized:
+		return []string{"mean", "deviation"}
+	case t.hasMeans:
+		return []string{"mean"}
+	}
+	return nil
+}
+
+// cells returns the numbers of a feature below head.
+func (t momentTable) cells(feature int) []string {
+	switch {
+	case t.isStandardized:
+		center, scale := t.Scale(feature)
+		return []string{humanize.Real(center), humanize.Real(scale)}
+	case t.hasMeans:
+		return []string{humanize.Real(t.Missing()[feature])}
+	}
+	return nil
+}
+
+// scoreText says how the weights and the values of a row give its score, unless the values are the features. It is empty
+// for voters, which vote.
+func scoreText(m *model.Model) string {
+	moments := momentsOf(m)
+	if m.Voters != nil || len(moments.head()) == 0 {
+		return ""
+	}
+	text := "\nThe score of a row is "
+	if m.FitBias {
+		text += "the bias plus "
+	}
+	if text += "the sum of weight x value."; moments.isStandardized {
+		text = strings.Replace(text, "value", "(value - mean) / deviation", 1)
+	}
+	if moments.hasMeans {
+		text += " A missing number counts as the mean."
+	}
+	return text + "\n"
 }
 
 // zTable returns the table of weights with standard errors, z-values, p-values and intervals. It has n features, the
@@ -276,11 +341,12 @@ func zTable(m *model.Model, n int) [][]string {
 	if m.FitBias {
 		order = append(order, m.Width())
 	}
-	rows := [][]string{{"feature", "weight", "std error", "z", "p", "from", "to"}}
+	moments := momentsOf(m)
+	rows := [][]string{append([]string{"feature", "weight", "std error", "z", "p", "from", "to"}, moments.head()...)}
 	for _, i := range order {
-		name := "(bias)"
+		name, numbers := "(bias)", make([]string, len(moments.head()))
 		if i < m.Width() {
-			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
+			name, numbers = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label(), moments.cells(i)
 		}
 		row := []string{name, humanize.Real(weights[i]), "-", "-", "-", "-", "-"}
 		if m.StdErrors[i] != 0 { // not left out of the model
@@ -288,7 +354,7 @@ func zTable(m *model.Model, n int) [][]string {
 				strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
 				humanize.Real(of.Intervals[i][0]), humanize.Real(of.Intervals[i][1])})
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, numbers...))
 	}
 	return rows
 }

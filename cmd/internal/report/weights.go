@@ -29,6 +29,7 @@ func Weights(m *model.Model) []plot.Section {
 	t.intercepts = append(slices.Clone(m.Bias), make([]float64, len(m.Weights)-len(m.Bias))...)
 	t.hasStdErrors = len(m.Weights) == 1 && len(m.StdErrors) >= m.Width()
 	terms := m.Terms()
+	t.hasMeans = m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsMean && slices.ContainsFunc(terms, canBeMissing)
 	t.fill(terms)
 	s := plot.Section{Heading: "Weights", Text: []string{t.explanation()},
 		Tables: []plot.Table{{Caption: "Weights in the units of the data, the strongest first", Head: t.head(),
@@ -53,8 +54,21 @@ type weightTable struct {
 	hasStdErrors  bool      // there are standard errors
 	intercepts    []float64 // of each class, in the units of the data
 	hasCategories bool      // some column has categories
+	hasMeans      bool      // a missing number is replaced by the mean of its column
 	rows          [][]string
 }
+
+// A weightRow describes the row of a feature in the table.
+type weightRow struct {
+	name, unit string    // unit is empty for a category
+	feature    int       // its number
+	factor     float64   // change of the feature for one unit
+	less       []float64 // numbers that are subtracted from the weights of the classes; nil stands for zeros
+	mean       string    // value that replaces a missing value
+}
+
+// canBeMissing tells whether a missing value of a term's column is replaced by a number.
+func canBeMissing(t model.Term) bool { return !t.HasCategories() && t.Column.Derive != schema.Missing }
 
 func (t *weightTable) head() []string {
 	head := []string{"feature", "for each"}
@@ -68,6 +82,9 @@ func (t *weightTable) head() []string {
 	if t.hasStdErrors {
 		head = append(head, "95 % interval")
 	}
+	if t.hasMeans {
+		head = append(head, "mean")
+	}
 	return head
 }
 
@@ -77,11 +94,19 @@ func (t *weightTable) explanation() string {
 		score = "the logarithm of the odds"
 	}
 	text := fmt.Sprintf("A weight is the change of %s for one unit of the column, as the file has it.", score)
+	if t.Voters == nil {
+		text += " The score of a row is the intercept plus the sum of the weights times the row's values."
+	}
 	if len(t.Weights) == 1 {
 		text += fmt.Sprintf(" Positive weights speak for class %s.", t.Positive)
 	}
 	if t.hasCategories {
 		text += " The weight of a category is its difference from the mean of the column's categories; the means are in the intercept."
+	}
+	if t.hasMeans {
+		text += " A missing number counts as the mean."
+	} else if t.Preprocessing != nil && t.Preprocessing.Nulls == schema.NullsZero {
+		text += " A missing number counts as 0."
 	}
 	if t.Voters != nil {
 		text += " These are the weights of the voters' mean."
@@ -95,40 +120,54 @@ func (t *weightTable) explanation() string {
 // fill adds the rows of the terms, and of the intercept.
 func (t *weightTable) fill(terms []model.Term) {
 	means := map[string][]float64{} // by the names of columns of categories
+	marked := map[string]bool{}     // columns with a missing-value indicator
 	for k := range terms {
-		if terms[k].HasCategories() {
-			means[terms[k].Column.Name] = t.means(&terms[k])
+		if term := &terms[k]; term.HasCategories() {
+			means[term.Column.Name] = t.means(term)
+		} else if term.Column.Derive == schema.Missing {
+			marked[term.Column.Name] = true
 		}
 	}
 	for k := range terms {
 		term := &terms[k]
-		name, unit, factor := t.TermName(term), "", 1.0
 		if !term.HasCategories() {
-			unit, factor = unitOf(term.Column)
 			center, scale := t.scale.Scale(term.First)
-			factor /= scale
 			for class := range t.intercepts {
 				t.intercepts[class] -= t.Weights[class][term.First] * center / scale
 			}
-			if k < mostTerms && term.Column.Derive == schema.Missing { // a row without a category lacks the mean in the intercept
-				t.add(name, unit, term.First, factor, means[term.Column.Name])
-			} else if k < mostTerms {
-				t.add(name, unit, term.First, factor, nil)
-			}
-			continue
 		}
-		if k < mostTerms {
-			t.group(name, term, means[term.Column.Name])
+		switch {
+		case k >= mostTerms:
+		case term.HasCategories():
+			t.group(term, means[term.Column.Name], marked[term.Column.Name])
+		default:
+			t.number(term, means[term.Column.Name])
 		}
 	}
-	row := []string{"(intercept)", ""}
+	row := t.blankRow("(intercept)")
 	for class := range t.classes {
-		row = append(row, humanize.Real(t.intercepts[class]))
-	}
-	if t.hasStdErrors {
-		row = append(row, "")
+		row[2+class] = humanize.Real(t.intercepts[class])
 	}
 	t.rows = append(t.rows, row)
+}
+
+// blankRow returns a row that has only a name.
+func (t *weightTable) blankRow(name string) []string {
+	return append([]string{name}, slices.Repeat([]string{""}, len(t.head())-1)...)
+}
+
+// number adds the row of a term that is a number. means are the mean weights of the column's categories: a row with a
+// missing-value indicator has none of these categories, and the intercept has their mean.
+func (t *weightTable) number(term *model.Term, means []float64) {
+	unit, features := unitOf(term.Column)
+	_, scale := t.scale.Scale(term.First)
+	row := weightRow{name: t.TermName(term), unit: unit, feature: term.First, factor: features / scale}
+	if term.Column.Derive == schema.Missing {
+		row.less = means
+	} else if t.hasMeans {
+		row.mean = humanize.Real(t.scale.Missing()[term.First] / features)
+	}
+	t.add(row)
 }
 
 // means returns the mean weight of a column's categories in each class, and adds it to the intercept. The means of hashed
@@ -148,9 +187,10 @@ func (t *weightTable) means(term *model.Term) []float64 {
 	return means
 }
 
-// group adds the rows of a column of categories: the column, then its strongest categories.
-func (t *weightTable) group(name string, term *model.Term, means []float64) {
-	t.rows = append(t.rows, append([]string{name}, slices.Repeat([]string{""}, len(t.head())-1)...))
+// group adds the rows of a column of categories: the column, then its strongest categories, then a value without a
+// category, which lacks the mean that is in the intercept. isMarked tells that a missing value has a row of its own.
+func (t *weightTable) group(term *model.Term, means []float64, isMarked bool) {
+	t.rows = append(t.rows, t.blankRow(t.TermName(term)))
 	strength := func(i int) (most float64) {
 		for class, w := range t.Weights {
 			most = max(most, math.Abs(w[term.First+i]-means[class]))
@@ -171,42 +211,47 @@ func (t *weightTable) group(name string, term *model.Term, means []float64) {
 		} else if texts := t.Texts(term.First + i); len(texts) > 0 {
 			text = strings.Join(texts, ", ")
 		}
-		t.add("– "+humanize.WithoutMiddle(text, 60), "", term.First+i, 1, means)
+		t.add(weightRow{name: "– " + humanize.WithoutMiddle(text, 60), feature: term.First + i, factor: 1, less: means})
 	}
 	if n := term.Features - len(order); n > 0 {
-		t.rows = append(t.rows, append([]string{"– " + humanize.Plural(int64(n), "other")},
-			slices.Repeat([]string{""}, len(t.head())-1)...))
+		t.rows = append(t.rows, t.blankRow("– "+humanize.Plural(int64(n), "other")))
 	}
+	if term.Column.Hashed() {
+		return
+	}
+	row := t.blankRow("– (missing or new)")
+	if isMarked {
+		row[0] = "– (new)"
+	}
+	for class := range t.classes {
+		row[2+class] = humanize.Real(0 - means[class])
+	}
+	t.rows = append(t.rows, row)
 }
 
-// add adds the row of a feature whose weights are multiplied by factor, less means. nil stands for zeros. A category has no
-// interval, since the mean varies with its weight.
-func (t *weightTable) add(name, unit string, feature int, factor float64, means []float64) {
-	row := []string{name, unit}
+// add adds the row of a feature. A category has no interval, since the mean varies with its weight.
+func (t *weightTable) add(r weightRow) {
+	less := append(slices.Clone(r.less), make([]float64, len(t.Weights)-len(r.less))...)
+	row := []string{r.name, r.unit}
 	for class := range t.classes {
-		v := t.Weights[class][feature] * factor
-		if means != nil {
-			v -= means[class]
-		}
-		row = append(row, humanize.Real(v))
+		row = append(row, humanize.Real(t.Weights[class][r.feature]*r.factor-less[class]))
 	}
 	if t.hasStdErrors {
 		interval := ""
-		if e := t.StdErrors[feature]; e > 0 && (means == nil || unit != "") {
-			half, mean := stats.Quantile975*e, 0.0
-			if means != nil {
-				mean = means[0]
-			}
-			ends := []float64{(t.Weights[0][feature]-half)*factor - mean, (t.Weights[0][feature]+half)*factor - mean}
-			interval = humanize.Real(ends[0]) + " to " + humanize.Real(ends[1])
+		if e := t.StdErrors[r.feature]; e > 0 && (r.less == nil || r.unit != "") {
+			w, half := t.Weights[0][r.feature], stats.Quantile975*e
+			interval = humanize.Real((w-half)*r.factor-less[0]) + " to " + humanize.Real((w+half)*r.factor-less[0])
 		}
 		row = append(row, interval)
+	}
+	if t.hasMeans {
+		row = append(row, r.mean)
 	}
 	t.rows = append(t.rows, row)
 }
 
 // unitOf returns the unit for which the weight of a column is stated, and how many units of the feature it is: a date is
-// stated for a day, and a time of the day or a duration for an hour.
+// stated for a day since some day, and a time of the day or a duration for an hour.
 func unitOf(c *schema.Column) (unit string, features float64) {
 	switch c.Derive {
 	case schema.Missing:
@@ -214,7 +259,7 @@ func unitOf(c *schema.Column) (unit string, features float64) {
 	case schema.Boolean:
 		return "yes", 1
 	case schema.Days:
-		return "day", 1
+		return "day since " + c.OriginDay(), 1
 	case "", schema.Plain, schema.Comma:
 	default: // sines and cosines
 		return "1", 1
@@ -225,9 +270,9 @@ func unitOf(c *schema.Column) (unit string, features float64) {
 	case c.Unit == "":
 		return "unit", 1
 	case name == "days":
-		return "day", 1
+		return "day since 1970", 1
 	case strings.HasSuffix(rest, "1970"):
-		return "day", 86400 * seconds
+		return "day since 1970", 86400 * seconds
 	}
 	return "hour", 3600 * seconds
 }

@@ -33,7 +33,7 @@ func TestWeights(t *testing.T) {
 			weights[row[0]], units[row[0]] = require.Value(strconv.ParseFloat(row[2], 64))(t), row[1]
 		}
 	}
-	for name, unit := range map[string]string{"n": "unit", "n (missing)": "missing value", "at": "day", "day (days)": "day", "– red": "", "color (missing)": "missing value", "(intercept)": ""} {
+	for name, unit := range map[string]string{"n": "unit", "n (missing)": "missing value", "at": "day since 1970", "day (days)": "day since 2024-10-04", "– red": "", "– (new)": "", "color (missing)": "missing value", "(intercept)": ""} {
 		if got, ok := units[name]; got != unit || !ok {
 			t.Errorf("%s is for each %q, want %q: %v", name, got, unit, s[0].Tables[0].Rows)
 		}
