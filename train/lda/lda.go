@@ -2,7 +2,6 @@
 package lda
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -97,7 +96,8 @@ const maxColumns = 1 << 14
 // subtracts the mean from the rows, which changes only the rounding of S. LedoitWolf makes one pass for each class and
 // one more. A Cholesky factor of S solves for w. If S is nearly singular, a further pass finds the factor from a QR
 // factorisation of the rows, which keeps the digits that squares lose. If S is singular, for example because a column
-// occurs twice, a small ridge makes it regular.
+// occurs twice, a small ridge makes it regular. With up to 1,024 features the ridge is added to the directions without
+// variance alone, so that rounding changes only the last digits of w.
 //
 // A row with sample weight k counts as k rows, also for LedoitWolf.
 //
@@ -172,9 +172,11 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 	} else if opt.Shrinkage > 0 {
 		shrink(s, len(by), opt.Shrinkage)
 	}
-	var factor *linalg.Factor
-	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
-		return cmp.Or(err, learner.OverflowError())
+	var factor solver
+	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); err != nil {
+		return err
+	} else if factor == nil {
+		return learner.OverflowError()
 	}
 	r.Epochs = passes
 	return r.discriminate(ctx, m, factor, by, spec, opt.Solver == Eigen)
@@ -194,7 +196,7 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
-func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Factor, shift []float64,
+func (r *Result) discriminate(ctx context.Context, m *moments, factor solver, shift []float64,
 	spec *schema.Spec, project bool) error {
 	d, k := len(shift), len(m.N)
 	var weights [][]float64 // S^-1 (m_k - m)

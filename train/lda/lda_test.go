@@ -2,6 +2,7 @@ package lda
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -91,4 +92,76 @@ func TestSingular(t *testing.T) {
 	if r.Ridge == 0 || plain.Ridge != 0 {
 		t.Errorf("ridge %v, and %v of what is regular", r.Ridge, plain.Ridge)
 	}
+}
+
+// TestCopiesOfDependentFeatures: a sample weight of k is k copies of the row where features depend on each other within
+// the classes, whatever the order of the rows: rows fewer than features, and indicators that add up to 1. The weights
+// have the digits that float32 holds.
+func TestCopiesOfDependentFeatures(t *testing.T) {
+	for seed := range uint64(10) {
+		for _, classes := range []int{2, 3} {
+			for _, solver := range Solvers {
+				for name, dependent := range map[string]func(rng *rand.Rand) [][]float64{"few rows": fewRows, "indicators": indicatorRows} {
+					rng := rand.New(rand.NewPCG(seed, uint64(classes)))
+					x := dependent(rng)
+					var y, weights, copiesY []float64
+					var copies [][]float64
+					for r, row := range x {
+						label, weight := float64((r/2)%classes), float64(rng.IntN(5))
+						if r < 2*classes {
+							weight = float64(1 + r%3) // a row of each class counts
+						}
+						y, weights = append(y, label), append(weights, weight)
+						for range int(weight) {
+							copies, copiesY = append(copies, row), append(copiesY, label)
+						}
+					}
+					rng.Shuffle(len(copies), func(i, j int) {
+						copies[i], copies[j], copiesY[i], copiesY[j] = copies[j], copies[i], copiesY[j], copiesY[i]
+					})
+					weighted := testproblems.Weighted(labelled(x, y, classes), func(r int) float64 { return weights[r] })
+					got := require.Value(Train(t.Context(), weighted, Settings{Options: Options{Solver: solver}}))(t)
+					want := require.Value(Train(t.Context(), labelled(copies, copiesY, classes), Settings{Options: Options{Solver: solver}}))(t)
+					if want.Ridge == 0 {
+						t.Fatalf("%s: the features don't depend on each other", name)
+					}
+					require.NearNumbers(t, fmt.Sprintf("%s, seed %d, %d classes, %s", name, seed, classes, solver), got.ExactWeights, want.ExactWeights, 1e-9)
+				}
+			}
+		}
+	}
+}
+
+// fewRows returns 15 rows of 30 features.
+func fewRows(rng *rand.Rand) (x [][]float64) {
+	for range 15 {
+		row := make([]float64, 30)
+		for i := range row {
+			row[i] = rng.Float64()
+		}
+		x = append(x, row)
+	}
+	return testproblems.Round(x)
+}
+
+// indicatorRows returns 60 rows of a number, and of two categories of four values that are indicators.
+func indicatorRows(rng *rand.Rand) (x [][]float64) {
+	for range 60 {
+		row := make([]float64, 9)
+		row[0], row[1+rng.IntN(4)], row[5+rng.IntN(4)] = rng.NormFloat64(), 1, 1
+		x = append(x, row)
+	}
+	return testproblems.Round(x)
+}
+
+// labelled returns rows with class numbers as labels, or -1 and +1 for two classes.
+func labelled(x [][]float64, y []float64, classes int) *block.Data {
+	if classes > 2 {
+		return testproblems.Classes(x, y, classes, true)
+	}
+	signs := make([]float64, len(y))
+	for i, v := range y {
+		signs[i] = 2*v - 1
+	}
+	return testproblems.Dense(x, signs, true)
 }

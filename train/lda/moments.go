@@ -173,14 +173,23 @@ func shift(src block.Source, by []float64, _ int) block.Source {
 	})
 }
 
+// A solver solves equations with a covariance.
+type solver interface {
+	Solve(b []float64) []float64
+}
+
 // factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
 // the rows. If s loses too many digits by its squares, factorise finds the factor without squares in a pass over the
-// rows, and calls passed after it.
+// rows, and calls passed after it. If s is singular, the ridge stands for the variance in the directions without
+// variance alone: a ridge on the whole diagonal would multiply the rounding of s by 1/ridge.
 func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64,
-	passed func()) (*linalg.Factor, float64, error) {
+	passed func()) (solver, float64, error) {
 	d := src.Spec().Width()
 	f, ridge, err := linalg.Factorise(ctx, s, d)
-	if f == nil || opt.Shrinkage != 0 || d > linalg.MostTriangle || ridge == 0 && !f.IsBlurred() {
+	if err != nil || f == nil {
+		return nil, 0, err
+	}
+	if opt.Shrinkage != 0 || d > linalg.MostTriangle || ridge == 0 && !f.IsBlurred() {
 		return f, ridge, err
 	}
 	var args rootArgs
@@ -197,10 +206,16 @@ func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, 
 		r[i] /= math.Sqrt(m.rows())
 	}
 	sharp, none, err := linalg.FactorTriangle(ctx, r, d, nil)
-	if err != nil || sharp == nil || none > 0 { // features depend on each other
-		return f, ridge, err
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case sharp != nil && none == 0:
+		return sharp, 0, nil
+	case ridge == 0:
+		return f, 0, nil
 	}
-	return sharp, 0, nil
+	singular, err := linalg.FactoriseRank(ctx, s, d, ridge)
+	return singular, ridge, err
 }
 
 type rootArgs struct{ Means [][]float64 }
