@@ -44,6 +44,8 @@ def features(row):
     x = []
     for column in model["preprocessing"]["columns"]:
         text = row.get(column["name"])
+        if column["kind"] in ("list", "numbered") or "values" in column or any("values" in part for part in column.get("of", [])):
+            sys.exit(f"column {column['name']}: this program reads no lists, no numbered columns, and categories that are texts alone")
         if column["kind"] == "onehot":
             x += [float(text == category) for category in column["categories"]]
         elif column["kind"] in ("hash", "cross"):
@@ -63,6 +65,8 @@ def features(row):
     return x
 
 model = json.load(open(sys.argv[1]))
+if len(model["classes"]) != 2 or isinstance(model["positive"], bool) or "voters" in model or "expansion" in model:
+    sys.exit("this program predicts by the weights of a model of two classes that are numbers or texts")
 bias = (model["bias"] or [0])[0]
 if "sparse_weights" in model:
     weights = [0] * len(model["features"])

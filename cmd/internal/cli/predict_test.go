@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,83 @@ for text, point, comma in json.load(open(sys.argv[2])):
 	}
 	if up := strings.Count(string(want), "up"); up < 100 || up > 500 {
 		t.Errorf("%d of 600 predictions are up: too few differ", up)
+	}
+}
+
+// TestScoreDerivations: for each derivation of numbers and each kind of column, docs/score.py predicts what predict does,
+// or says what it doesn't read. It refuses models that don't predict by one list of weights.
+func TestScoreDerivations(t *testing.T) {
+	inParallel(t)
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("missing: python3")
+	}
+	rng := rand.New(rand.NewPCG(12, 1))
+	columns := []string{"n", "gap", "plain", "comma", "member", "day", "time", "city", "zip", "two", "three", "truth"}
+	lines, pairs := strings.Join(columns, ",")+"\n", ""
+	for i := range 300 {
+		x, gap := rng.NormFloat64(), "7.5"
+		if rng.IntN(3) == 0 {
+			gap = ""
+		}
+		class := min(2, max(0, int(2+x+rng.NormFloat64())))
+		day := fmt.Sprintf("2023-%02d-%02d", 1+rng.IntN(12), 1+rng.IntN(28))
+		lines += fmt.Sprintf("%g,%s,$%d.5,%d.%03d €,%s,%s,%s %02d:15:00,%s,0%d,%s,%s,%t\n", x, gap, rng.IntN(9), 1+i%9, i, []string{"no", "Yes"}[rng.IntN(2)],
+			day, day, rng.IntN(24), []string{"Rom", "Oslo", "Ulm"}[rng.IntN(3)], rng.IntN(4), []string{"down", "down", "up"}[class],
+			[]string{"a", "b", "c"}[class], class > 1)
+		pairs += fmt.Sprintf("%d 1:%g 3:%d\n", min(1, class), x, 1+i%5)
+	}
+	dir := text(t, map[string]string{"x.csv": lines})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, listRows(in("l.arrow"), pairs, 4, false))
+	computed, refused := map[string]bool{}, map[string]bool{}
+	score := func(what string) {
+		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "..", "docs", "score.py"), in("m.json"), in("x.csv"))
+		var message bytes.Buffer
+		cmd.Stderr = &message
+		got, err := cmd.Output()
+		says := computed
+		switch {
+		case err != nil && strings.Contains(message.String(), "this program"):
+			says = refused
+			fallthrough
+		case err == nil && string(got) == read(t, in("p.csv")):
+			for _, c := range loadedModel(t, in("m.json")).Spec().Columns() {
+				says[string(c.Kind)], says[string(c.Derive)] = true, true
+			}
+		default:
+			t.Errorf("%s: %v: %s: predictions are\n%.200s\nwant\n%.200s", what, err, &message, got, read(t, in("p.csv")))
+		}
+	}
+	for _, options := range []string{"n", "n,gap", "n,plain", "n,comma --type comma=number:comma", "n,member", "n,day", "n,time", "n,city", "n,zip --type zip=category",
+		"n,city --categorical city=hash:3", "n,city,day --cross city,member=hash:3 --exclude day", "n --categorical n=onehot", "n --algo voted", "n --algo dual --kernel rbf",
+		"n --label three", "n --label truth", "l.arrow --label y"} {
+		data, words := in("x.csv"), strings.Fields(options)
+		args := append([]string{"--features"}, words...)
+		if strings.Contains(words[0], ".") {
+			data, args = in(words[0]), words[1:]
+		}
+		if !slices.Contains(args, "--label") {
+			args = append(args, "--label", "two")
+		}
+		succeed(t, slices.Concat([]string{"train", data}, args, []string{"--out", in("m.json")})...)
+		succeed(t, "predict", "--model", in("m.json"), data, "--out", in("p.csv"))
+		score(options)
+	}
+	spec := &schema.Spec{Label: "two", Features: []string{"f1", "f2"}, Classes: []schema.Class{schema.StringClass("down"), schema.StringClass("up")}, Positive: 1,
+		Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: 2}}}}
+	require.NoError(t, model.New(spec, []float32{1, 2}).Save(in("m.json")))
+	score("numbered")
+	for _, d := range schema.Derivations {
+		if computed[string(d)] == d.Dated() || d.Dated() && !refused[string(d)] {
+			t.Errorf("numbers derived as %q: computed %t, refused %t", d, computed[string(d)], refused[string(d)])
+		}
+	}
+	for kind, isComputed := range map[schema.Kind]bool{schema.NumberColumn: true, schema.OneHotColumn: true, schema.HashColumn: true, schema.CrossColumn: true,
+		schema.ListColumn: false, schema.NumberedColumn: false} {
+		if computed[string(kind)] != isComputed || !isComputed && !refused[string(kind)] {
+			t.Errorf("columns of the kind %q: computed %t, refused %t", kind, computed[string(kind)], refused[string(kind)])
+		}
 	}
 }
 

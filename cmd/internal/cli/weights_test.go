@@ -45,34 +45,52 @@ func testShownWeights(t *testing.T, seed uint64) {
 	if seed%4 == 3 {
 		classes = []string{"low", "mid", "top"}
 	}
-	writeTable(t, in("rows.jsonl"), rng, makers, classes, 150, false)
+	rows := writeTable(t, in("rows.jsonl"), rng, makers, classes, 150, false)
 	args := append([]string{in("rows.jsonl"), "--label", "y"}, options...)
 	args = append(args, [][]string{nil, {"--nulls", "zero"}, {"--nulls", "drop"}, {"--no-bias"}, nil}[rng.IntN(5)]...)
 	if algo := drawnAlgo(rng, len(classes)); algo != nil {
 		args = append(append(args, algo...), [][]string{nil, {"--standardize"}}[rng.IntN(2)]...)
 	}
+	checkShownWeights(t, dir, args, in("rows.jsonl"), rows)
+	if p := loadedModel(t, in("m.json")).Preprocessing; p.Nulls == schema.NullsMean || p.Nulls == schema.NullsZero {
+		others := writeTable(t, in("other.jsonl"), rng, makers, classes, 60, true)
+		checkShownWeights(t, dir, args, in("other.jsonl"), others)
+	}
+}
+
+// TestShownListWeights is TestShownWeights for lists of numbers.
+func TestShownListWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	file, text, rows := filepath.Join(t.TempDir(), "lists.arrow"), "", []map[string]any(nil)
+	for range 100 {
+		list := []float64{math.Round(1e3*rng.NormFloat64()) / 10, 0, float64(rng.IntN(9))}
+		rows = append(rows, map[string]any{"v": list})
+		text += fmt.Sprintf("%d 0:%g 2:%g\n", min(1, max(0, int(1+list[0]/100+rng.NormFloat64()))), list[0], list[2])
+	}
+	require.NoError(t, listRows(file, text, 3, false))
+	for _, options := range [][]string{nil, {"--algo", "svm"}} {
+		checkShownWeights(t, filepath.Dir(file), append([]string{file, "--label", "y"}, options...), file, rows)
+	}
+}
+
+// checkShownWeights trains with some arguments, and compares the weights shown with the scores of the rows of a file.
+func checkShownWeights(t *testing.T, dir string, args []string, file string, values []map[string]any) {
+	t.Helper()
+	in := func(name string) string { return filepath.Join(dir, name) }
 	succeed(t, slices.Concat([]string{"train"}, args, []string{"--out", in("m.json"), "--report", in("train.txt")})...)
 	m := loadedModel(t, in("m.json"))
-	other := in("rows.jsonl")
-	if p := m.Preprocessing; p.Nulls == schema.NullsMean || p.Nulls == schema.NullsZero {
-		other = in("other.jsonl")
-		writeTable(t, other, rng, makers, classes, 60, true)
-	}
-	succeed(t, "eval", "--model", in("m.json"), other, "--report", in("eval.txt"))
 	inspected := succeed(t, "inspect", in("m.json"), "--top", "1000")
-	for _, file := range []string{in("rows.jsonl"), other} {
-		checked := 0
-		for r, row := range scoredRows(t, m, in("m.json"), file) {
-			for class := range m.Weights {
-				checkShown(t, fmt.Sprint(args, " row ", r, ", train"), reportedScore(t, read(t, in("train.txt")), row, class), row, class)
-				checkShown(t, fmt.Sprint(args, " row ", r, ", eval"), reportedScore(t, read(t, in("eval.txt")), row, class), row, class)
-				checkShown(t, fmt.Sprint(args, " row ", r, ", inspect"), inspectedScore(t, inspected, m, row, class), row, class)
-			}
-			checked++
+	succeed(t, "eval", "--model", in("m.json"), file, "--report", in("eval.txt"))
+	rows, trained, judged := scoredRows(t, m, in("m.json"), file, values), read(t, in("train.txt")), read(t, in("eval.txt"))
+	for r, row := range rows {
+		for class := range m.Weights {
+			checkShown(t, fmt.Sprint(args, " row ", r, ", train"), reportedScore(t, trained, row, class), row, class)
+			checkShown(t, fmt.Sprint(args, " row ", r, ", eval"), reportedScore(t, judged, row, class), row, class)
+			checkShown(t, fmt.Sprint(args, " row ", r, ", inspect"), inspectedScore(t, inspected, m, row, class), row, class)
 		}
-		if checked < 20 || t.Failed() {
-			t.Fatalf("%d rows of %s have scores", checked, file)
-		}
+	}
+	if len(rows) < 20 || t.Failed() {
+		t.Fatalf("%d rows of %s have scores", len(rows), file)
 	}
 }
 
@@ -142,24 +160,26 @@ func drawnColumns(rng *rand.Rand) (makers map[string]valueMaker, options []strin
 	return makers, options
 }
 
-// writeTable writes rows as JSON Lines. All rows have a label. In strange rows, any value may be missing.
-func writeTable(t *testing.T, path string, rng *rand.Rand, makers map[string]valueMaker, classes []string, rows int, strange bool) {
+// writeTable writes rows as JSON Lines, and returns them. All rows have a label. In strange rows, any value may be missing.
+func writeTable(t *testing.T, path string, rng *rand.Rand, makers map[string]valueMaker, classes []string, n int, strange bool) (rows []map[string]any) {
 	t.Helper()
 	var text strings.Builder
-	for range rows {
+	for range n {
 		row := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(makers)) {
-			if row[name] = makers[name](rng, strange); strange && rng.IntN(6) == 0 && name != "l" {
+			if row[name] = makers[name](rng, strange); strange && rng.IntN(6) == 0 {
 				row[name] = nil
 			}
 		}
-		n, _ := row["n"].(float64)
-		at := n/100 - 3 + rng.NormFloat64()
+		x, _ := row["n"].(float64)
+		at := x/100 - 3 + rng.NormFloat64()
 		row["y"] = classes[min(len(classes)-1, int(max(0, at+float64(len(classes))/2)))]
 		line := require.Value(json.Marshal(row))(t)
 		text.Write(append(line, '\n'))
+		rows = append(rows, row)
 	}
 	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
+	return rows
 }
 
 // A scoredRow is a row of data, its features as the model names them, and its scores by predict.
@@ -171,7 +191,7 @@ type scoredRow struct {
 }
 
 // scoredRows returns the rows of a file that have scores.
-func scoredRows(t *testing.T, m *model.Model, modelFile, file string) (rows []scoredRow) {
+func scoredRows(t *testing.T, m *model.Model, modelFile, file string, all []map[string]any) (rows []scoredRow) {
 	t.Helper()
 	p := require.Value(predict.New(m))(t)
 	crosses := map[string][]schema.Part{}
@@ -182,9 +202,8 @@ func scoredRows(t *testing.T, m *model.Model, modelFile, file string) (rows []sc
 	succeed(t, "predict", "--model", modelFile, file, "--score", "--out", out)
 	scores := require.Value(csv.NewReader(strings.NewReader(read(t, out))).ReadAll())(t)
 	first := slices.IndexFunc(scores[0], func(name string) bool { return strings.HasPrefix(name, "score") })
-	for r, line := range strings.Split(strings.TrimSpace(read(t, file)), "\n") {
-		row := scoredRow{features: map[string]float64{}}
-		require.NoError(t, json.Unmarshal([]byte(line), &row.values))
+	for r, of := range all {
+		row := scoredRow{values: of, features: map[string]float64{}}
 		var values []any
 		for _, name := range p.Columns() {
 			if parts := crosses[name]; parts != nil {
