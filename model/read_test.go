@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -280,4 +281,52 @@ func TestReadOtherKeys(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", edit[1], err, want)
 		}
 	}
+}
+
+// TestReadEachKey: each key at the top of a model, and each below the keys that determine predictions, is refused in
+// another case, in any way that JSON can write it, and so is an unknown key beside it.
+func TestReadEachKey(t *testing.T) {
+	column := `"preprocessing": {"nulls": "mean", "null_values": ["-"], "columns": [{"name": "a", "kind": "number", "means": [1], "center": [1], "scale": [2]},
+{"name": "b", "kind": "number", "derive": "days", "layout": "2006-01-02", "origin": 4, "means": [2], "center": [2], "scale": [1]}]}, "fit_bias"`
+	texts := []string{
+		strings.Replace(strings.Replace(small, `"b"]`, `"b (days)"]`, 1), `"fit_bias"`, column, 1),
+		strings.Replace(small, `"fit_bias"`, `"calibration": {"method": "platt", "folds": 3, "classes": [{"a": -1, "b": 2}]}, "fit_bias"`, 1),
+		strings.Replace(small, `"weights": [[1, 2]]`, `"expansion": {"kernel": {"kind": "rbf", "gamma": 2}, "rows": [3], "support": "AACAPwAAAEA=", "coefficients": ["AACAPw=="]}`, 1),
+	}
+	keyPattern := regexp.MustCompile(`"(\w+)":`)
+	for _, text := range texts {
+		if _, err := Read(strings.NewReader(sign(text))); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		top := topKeys(t, text)
+		for _, at := range keyPattern.FindAllStringSubmatchIndex(text, -1) {
+			key := text[at[2]:at[3]]
+			variants := []string{strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:], strings.Replace(key, "s", "\u017f", 1), strings.Replace(key, "k", "\u212a", 1),
+				fmt.Sprintf(`\u%04x%s`, strings.ToUpper(key)[0], key[1:])}
+			if !top[key] {
+				variants = append(variants, `q": 1, "`+key)
+			}
+			for _, variant := range variants {
+				if variant == key {
+					continue
+				}
+				edited := text[:at[2]] + variant + text[at[3]:]
+				if _, err := Read(strings.NewReader(sign(edited))); !errors.Is(err, ErrDamaged) {
+					t.Errorf("%q in place of %q: error %v", variant, key, err)
+				}
+			}
+		}
+	}
+}
+
+// topKeys returns the keys of an object.
+func topKeys(t *testing.T, text string) map[string]bool {
+	t.Helper()
+	var object map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &object))
+	keys := map[string]bool{}
+	for key := range object {
+		keys[key] = true
+	}
+	return keys
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -119,8 +120,12 @@ func (s *survey) text(i, end int) {
 		s.value(i)
 		return
 	}
-	written := humanize.WithoutMiddle(string(s.data[i+1:end]), 40)
-	s.key = strings.ToLower(written) // encoding/json takes keys in any case
+	written := string(s.data[i+1 : end])
+	if strings.Contains(written, `\`) {
+		_ = json.Unmarshal(s.data[i:min(end+1, len(s.data))], &written) // no key of a model is an invalid text
+	}
+	s.key = strings.ToLower(strings.ToUpper(written)) // encoding/json takes keys in any case, and ſ for s
+	written = humanize.WithoutMiddle(written, 40)
 	if len(s.openBrackets) <= s.foreignDepth {
 		s.foreignDepth = 0
 	}

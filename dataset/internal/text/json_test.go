@@ -135,6 +135,7 @@ func TestJSONErrors(t *testing.T) {
 		{"a.jsonl", `{"x":"\ud800"}`, `line 1: field "x": "\\ud800" is half of a character: write both halves, or the character itself`},
 		{"a.jsonl", `{"x":"a\udc00b"}`, `line 1: field "x": "\\udc00" is half of a character: write both halves, or the character itself`},
 		{"a.jsonl", `{"x":"\ud83d\u0041"}`, `line 1: field "x": "\\ud83d" is half of a character: write both halves, or the character itself`},
+		{"a.jsonl", `{"a\udbffb":1}`, `line 1: "\\udbff" is half of a character: write both halves, or the character itself`},
 		{"a.jsonl", `{"x":"\x"}`, `line 1: field "x": "\\x\"}" is no escape of JSON: write \\ for a backslash`},
 		{"a.jsonl", `{"x":[1,2`, `line 1: field "x": a list or an object isn't closed: mend the line`},
 		{"a.jsonl", `[{"x":1}]`, "line 1: the line is a list: write an object in each line, as by: jq -c '.[]'"},
