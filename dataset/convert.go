@@ -43,7 +43,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	d.ExcludesFromKeep = true
-	in, err := t.read(ctx, d, nil)
+	in, err := t.read(ctx, d)
 	if err != nil {
 		return 0, err
 	}

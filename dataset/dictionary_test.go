@@ -145,7 +145,7 @@ func TestDictionaryTypes(t *testing.T) {
 	table := require.Value(Examine(t.Context(), []string{path, path}, opt))(t)
 	d := require.Value(draftOf(opt))(t)
 	d.MakesBlocks = true
-	in := require.Value(table.read(t.Context(), d, nil))(t)
+	in := require.Value(table.read(t.Context(), d))(t)
 	got := map[string][]string{}
 	read := int64(0)
 	for b, err := range in.Batches(context.Background(), column.NewPool(1), memory.DefaultAllocator) {

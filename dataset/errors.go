@@ -88,7 +88,7 @@ func (opt Options) allBroken(ctx context.Context, paths []string, err error) err
 	t, bad := Examine(ctx, paths, all)
 	if bad == nil {
 		_, bad = t.read(ctx, plan.Draft{Plan: plan.Plan{Spec: all.Spec, NullWords: opt.Text.NullValues}, Exclude: opt.Exclude,
-			ExcludesFromKeep: true}, nil)
+			ExcludesFromKeep: true})
 	}
 	n, first := all.Rejects.Counted()
 	if bad != nil || n == 0 {

@@ -2,37 +2,31 @@ package dataset
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
-	"halfspace/dataset/internal/transform"
 	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
-// with numbers, booleans or dates. Unless a model or a plan has such features, readForms reads these columns in a
-// pass, and plans them.
-func (t *Table) readForms(ctx context.Context, d plan.Draft, planned map[string]transform.Form, in *openedInput) error {
-	unread := in.bound.Unread()
-	if len(unread) == 0 {
-		return nil
+// with numbers, booleans or dates. Unless a model or a plan has such features or forms, readForms reads these columns in
+// a pass, and plans them. The forms are in the plan of the input then.
+func (t *Table) readForms(ctx context.Context, in *openedInput) error {
+	p := &in.bound.Plan
+	columns := p.Inputs
+	if p.Spec != nil {
+		columns = p.Spec.Columns()
 	}
-	columns := d.Inputs
-	if d.Spec != nil {
-		columns = d.Spec.Columns()
-	}
-	forms := map[string]transform.Form{}
-	maps.Copy(forms, planned)
+	p.Forms = slices.Clone(p.Forms)
 	var unplanned []string
-	for _, name := range unread {
-		if _, is := forms[name]; is {
+	for _, name := range in.bound.Unread() {
+		if slices.ContainsFunc(p.Forms, func(f plan.Form) bool { return f.Column == name }) {
 			continue
 		}
-		if form := derivedFrom(columns, name); form != nil {
-			forms[name] = transform.Form{Input: form}
+		if input := derivedFrom(columns, name); input != nil {
+			p.Forms = append(p.Forms, plan.Form{Column: name, Input: input})
 		} else {
 			unplanned = append(unplanned, name)
 		}
@@ -42,16 +36,13 @@ func (t *Table) readForms(ctx context.Context, d plan.Draft, planned map[string]
 			return column.Mark(message.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
-		found, err := t.formsOf(ctx, d, unplanned)
+		found, err := t.formsOf(ctx, in.draft, unplanned)
 		if err != nil {
 			return err
 		}
-		maps.Copy(forms, found)
-		if planned != nil {
-			maps.Copy(planned, found)
-		}
+		p.Forms = append(p.Forms, found...)
 	}
-	if err := in.bound.Read(forms); err != nil {
+	if err := in.bound.Read(); err != nil {
 		return column.ErrorIn(in.Name(), "%w", err)
 	}
 	return nil
@@ -69,7 +60,7 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 }
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
-func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (map[string]transform.Form, error) {
+func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (forms []plan.Form, err error) {
 	only := draft{table: t.silent(), request: plan.Draft{Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names,
 		Types: map[string]plan.Word{}}}
 	for _, name := range names { // other types say how a feature is made of a text
@@ -81,9 +72,8 @@ func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (map[
 	if err != nil {
 		return nil, err
 	}
-	forms := map[string]transform.Form{}
 	for _, c := range found.plan.Columns {
-		forms[c.Name] = transform.Form{Input: derivedFrom(found.plan.Inputs, c.Name), Examples: c.Examples}
+		forms = append(forms, plan.Form{Column: c.Name, Input: derivedFrom(found.plan.Inputs, c.Name), Examples: c.Examples})
 	}
 	return forms, nil
 }

@@ -145,7 +145,7 @@ func inputOf(ctx context.Context, paths []string, opt Options) (*openedInput, er
 	if err != nil {
 		return nil, err
 	}
-	return t.read(ctx, d, nil)
+	return t.read(ctx, d)
 }
 
 // planOf examines and plans files, whose rows take memory of an allocator.

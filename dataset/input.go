@@ -67,13 +67,13 @@ func (t *Table) skipsTexts(d plan.Draft) bool {
 // An openedInput is the selected columns of a table, in the rows that a draft chooses.
 type openedInput struct {
 	column.Input
+	draft  plan.Draft // that was bound
 	bound  *transform.Binding
 	reader column.Input // reads the files
 }
 
-// read opens a table and binds a draft to its columns. forms are those that readForms planned before for the draft; nil: there
-// is one pass.
-func (t *Table) read(ctx context.Context, d plan.Draft, forms map[string]transform.Form) (*openedInput, error) {
+// read opens a table and binds a draft to its columns.
+func (t *Table) read(ctx context.Context, d plan.Draft) (*openedInput, error) {
 	if err := t.opt.checkBeside(t.source.Files[0].Path, t.format); err != nil {
 		return nil, err
 	}
@@ -88,11 +88,11 @@ func (t *Table) read(ctx context.Context, d plan.Draft, forms map[string]transfo
 	if err != nil {
 		return nil, err
 	}
-	in := &openedInput{reader, binder.Bound, reader}
+	in := &openedInput{reader, d, binder.Bound, reader}
 	if err := t.admit(reader, in.bound); err != nil {
 		return nil, err
 	}
-	if err := t.readForms(ctx, d, forms, in); err != nil {
+	if err := t.readForms(ctx, in); err != nil {
 		return nil, err
 	}
 	in.Input, err = t.firstRows(ctx, d.Limit, in)

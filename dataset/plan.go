@@ -29,7 +29,6 @@ type Plan struct {
 type draft struct {
 	table   *Table
 	request plan.Draft
-	forms   map[string]transform.Form                 // that readForms planned
 	learnOf func(counts []int64) func(class int) bool // as Options.LearnFrom; nil: features learn from all rows
 	cluster block.Cluster                             // as Options.Cluster
 	// readsAllRows: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
@@ -56,7 +55,7 @@ func (t *Table) draft(opt Options) (draft, error) {
 	request, err := draftOf(opt)
 	request.MakesBlocks = true
 	request.CountsRows = opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
-	return draft{table: t.toldTo(opt), request: request, forms: map[string]transform.Form{}, learnOf: opt.LearnFrom,
+	return draft{table: t.toldTo(opt), request: request, learnOf: opt.LearnFrom,
 		cluster: opt.Cluster, readsAllRows: opt.LearnedFrom != ""}, err
 }
 
@@ -116,12 +115,15 @@ func (d *draft) mayBeText() bool { return d.request.Prepare && d.table.opt.Rejec
 
 // decide makes the plan of a draft.
 func (d draft) decide(ctx context.Context) (*Plan, error) {
-	t, request := d.table, d.request
-	if t.opt.Rejects != nil && request.Spec == nil { // finds the rejects
-		if _, err := d.readWidest(ctx); err != nil {
+	t := d.table
+	if t.opt.Rejects != nil && d.request.Spec == nil { // finds the rejects
+		in, err := d.readWidest(ctx)
+		if err != nil {
 			return nil, err
 		}
+		d.request.Forms = in.bound.Plan.Forms
 	}
+	request := d.request
 	var exact []textfile.Later
 	for _, c := range t.laterTexts {
 		if c.Exact {
@@ -137,7 +139,7 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 	} else {
 		d.readsAllRows = true
 	}
-	in, err := t.read(ctx, request, d.forms)
+	in, err := t.read(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +187,7 @@ func (d *draft) readWidest(ctx context.Context) (*openedInput, error) {
 	if request.Prepare {
 		request = everyColumn(request)
 	}
-	return d.table.read(ctx, request, d.forms)
+	return d.table.read(ctx, request)
 }
 
 // withText returns the table after a contradiction was found: with its column as text, or, if it isn't the first, with all

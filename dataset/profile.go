@@ -79,6 +79,7 @@ type profiled struct {
 	counts *transform.Profile
 	plan   *plan.Decisions // nil: the first rows are plain
 	end    int64           // as plan.Plan.End
+	forms  []plan.Form     // as plan.Plan.Forms
 	notes  []string        // about the files
 }
 
@@ -89,11 +90,11 @@ func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err 
 	for _, name := range append(slices.Clone(request.Keep), request.RankBy) { // it is no feature
 		delete(request.Types, name)
 	}
-	in, err := t.read(ctx, everyColumn(request), d.forms)
+	in, err := t.read(ctx, everyColumn(request))
 	if err != nil {
 		return found, err
 	}
-	found.end = in.bound.Plan.End
+	found.end, found.forms = in.bound.Plan.End, in.bound.Plan.Forms
 	column.Within(in.Input, t.opt.Memory, 0)
 	f := transform.NewProfile(in.bound, t.pool, request.Types, request.Categorical, request.Features)
 	if text := in.text(); text != nil && text.Semicolons() {
@@ -132,7 +133,7 @@ func (d *draft) prepare(ctx context.Context, request *plan.Draft) (bool, error) 
 		reads = allRows
 	}
 	found, err := d.profile(ctx, reads)
-	if request.End = found.end; err != nil || found.plan == nil {
+	if request.End, request.Forms = found.end, found.forms; err != nil || found.plan == nil {
 		return false, err
 	}
 	made := found.plan

@@ -259,7 +259,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return err
 	}
 	d.MakesBlocks = true
-	in, err := t.read(ctx, d, nil)
+	in, err := t.read(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -332,7 +332,7 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := d.table.read(ctx, d.request, nil)
+	in, err := d.table.read(ctx, d.request)
 	if err == nil {
 		err = f.shared.check(d.table)
 	}

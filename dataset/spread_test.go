@@ -65,7 +65,7 @@ func TestCluster(t *testing.T) {
 		}
 		if bad == nil && slices.Contains(tasks, "learn") {
 			table := require.Value(Examine(ctx, paths, c.opt))(t)
-			in := require.Value(table.read(ctx, require.Value(draftOf(c.opt))(t), nil))(t)
+			in := require.Value(table.read(ctx, require.Value(draftOf(c.opt))(t)))(t)
 			others := othersOf(table, in, c.opt.Cluster)
 			if done, err := others.learn(ctx, in.bound, in.Total(), table.pool, nil); !done || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)

@@ -51,7 +51,7 @@ func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableIn
 // inspect describes a file that is no Parquet.
 func (t *Table) inspect(ctx context.Context, path string) (*TableInfo, error) {
 	in, err := t.read(ctx, plan.Draft{KeepsSparseLists: true, Plan: plan.Plan{Spec: &schema.Spec{Bias: true},
-		Keep: []string{"*"}, NullWords: t.opt.Text.NullValues}}, nil)
+		Keep: []string{"*"}, NullWords: t.opt.Text.NullValues}})
 	if err != nil {
 		return nil, err
 	}

@@ -28,11 +28,19 @@ type Plan struct {
 	Storage     Storage
 
 	Where          string  // condition that chooses rows; "": all
+	Forms          []Form  // for columns of texts that Where compares with numbers, booleans or dates
 	Sample         float64 // share of the rows to keep, which a hash of their numbers chooses; 0: all
 	End            int64   // number of the input row from which on no row is kept; 0: none
 	DropUnlabelled bool    // leave out the rows without a label
 
 	Notes []string // about the features
+}
+
+// A Form is how the texts of a column are read.
+type Form struct {
+	Column   string
+	Input    *schema.Column // a feature that derives from the texts; nil: none does
+	Examples []string       // some of the texts
 }
 
 // Words returns the texts that are nulls: the options' texts, or the model's; nil means the default texts.

@@ -3,11 +3,12 @@ package transform
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/message"
-	"halfspace/schema"
 )
 
 // findWhere parses the option where, and returns the number of each column in it.
@@ -53,22 +54,16 @@ func (s *Binding) Unread() (names []string) {
 	return names
 }
 
-// A Form says how texts of a column are read.
-type Form struct {
-	Input    *schema.Column // a feature that derives from the texts; nil: none does
-	Examples []string       // some of the texts
-}
-
-// Read makes the option where read columns of text as the forms say. It returns an error if a comparison needs another
+// Read makes the option where read columns of text as the plan's forms say. It returns an error if a comparison needs another
 // form.
-func (s *Binding) Read(forms map[string]Form) error {
+func (s *Binding) Read() error {
 	for k, i := range s.tested {
 		c := s.Columns[i]
-		form, is := forms[c.Name]
-		if !is {
+		at := slices.IndexFunc(s.Plan.Forms, func(f plan.Form) bool { return f.Column == c.Name })
+		if at < 0 {
 			continue
 		}
-		if what := s.where.SetForm(k, c, form.Input, form.Examples); what != "" {
+		if what := s.where.SetForm(k, c, s.Plan.Forms[at].Input, s.Plan.Forms[at].Examples); what != "" {
 			return column.Mark(message.Errorf("--where: column %q: %s", c.Name, what), column.ErrColumn)
 		}
 	}
