@@ -95,7 +95,7 @@ func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err 
 		return found, err
 	}
 	found.end, found.forms = in.bound.Plan.End, in.bound.Plan.Forms
-	column.Within(in.Input, t.opt.Memory, 0)
+	t.look(in)
 	f := transform.NewProfile(in.bound, t.pool, request.Types, request.Categorical, request.Features)
 	if text := in.text(); text != nil && text.Semicolons() {
 		f.Semicolons()
@@ -123,6 +123,18 @@ func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err 
 		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)
 	}
 	return found, nil
+}
+
+// lookAhead is the memory, for each worker, of the text that is read ahead of a pass that keeps no rows. The chunks of a table with
+// 100,000 columns take more, so that one is read at a time.
+const lookAhead = 48 << 20
+
+// look limits the memory of a pass that keeps no rows.
+func (t *Table) look(in *openedInput) {
+	column.Within(in.Input, t.opt.Memory, 0)
+	if text := in.text(); text != nil {
+		text.Limit(min(int64(cap(t.pool))*lookAhead, max(column.LeastReading, t.opt.Memory)))
+	}
 }
 
 // prepare makes the decisions that the values of the columns suggest; see Options.Prepare. Unless d.readsAllRows, it reads only the

@@ -55,7 +55,7 @@ func (t *Table) inspect(ctx context.Context, path string) (*TableInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	column.Within(in, t.opt.Memory, 0)
+	t.look(in)
 	info := &TableInfo{Path: path, Format: string(t.format)}
 	if stat, err := files.Stat(path); err == nil {
 		info.Bytes = stat.Size()

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"syscall"
@@ -63,7 +64,7 @@ func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args
 // MainOn is Main with a cluster: other processes that also make passes over the rows; see console.App.
 func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
-	collectLater()
+	collectLater(args)
 	ending, hangup := endingSignals(), make(chan os.Signal, 1)
 	if slices.Contains(ending, os.Signal(syscall.SIGHUP)) {
 		signal.Notify(hangup, syscall.SIGHUP)
@@ -294,11 +295,32 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 const firstCollection = 16
 
 // collectLater delays the first garbage collection until the heap is larger, unless GOGC is set.
-func collectLater() {
+func collectLater(args []string) {
 	const usual = 100
 	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {
 		debug.SetGCPercent(percent)
 		return
 	}
-	runtime.AddCleanup(new(*int), func(int) { debug.SetGCPercent(usual) }, 0)
+	runtime.AddCleanup(new(*int), func(verb string) {
+		if debug.SetGCPercent(usual); verb == "inspect" {
+			collectOften()
+		}
+	}, strings.Join(args[:min(len(args), 1)], ""))
+}
+
+// manyColumns is a size of the live heap that inspect has for tables of tens of thousands of columns alone.
+const manyColumns = 96 << 20
+
+// collectOften has garbage collected more often from the collection on that finds a live heap of manyColumns bytes: inspect keeps counts of
+// columns and no rows, and garbage would take as much memory again.
+func collectOften() {
+	const often = 25
+	runtime.AddCleanup(new(*int), func(int) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		if metrics.Read(live); live[0].Value.Uint64() < manyColumns {
+			collectOften()
+			return
+		}
+		debug.SetGCPercent(often)
+	}, 0)
 }

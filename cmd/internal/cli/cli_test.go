@@ -77,7 +77,8 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// TestCollectLater: the garbage collector is left as it is by default from its first run on, and as GOGC has it.
+// TestCollectLater: the garbage collector is left as it is by default from its first run on, and as GOGC has it. In inspect it runs more
+// often once many columns are in memory.
 func TestCollectLater(t *testing.T) {
 	percent := func() int {
 		p := debug.SetGCPercent(100)
@@ -86,15 +87,24 @@ func TestCollectLater(t *testing.T) {
 	}
 	defer debug.SetGCPercent(percent())
 	debug.SetGCPercent(100)
-	collectLater()
-	for begin := time.Now(); percent() != 100; runtime.GC() {
-		if time.Since(begin) > time.Minute {
-			t.Fatalf("%d %% after many runs", percent())
+	becomes := func(verb string, want int) {
+		t.Helper()
+		debug.SetGCPercent(100)
+		collectLater([]string{verb})
+		for begin := time.Now(); percent() != want; runtime.GC() {
+			if time.Since(begin) > time.Minute {
+				t.Fatalf("%s: %d %% after many runs, want %d %%", verb, percent(), want)
+			}
 		}
 	}
+	becomes("train", 100)
+	becomes("inspect", 100)
+	columns := make([]byte, 2*manyColumns)
+	becomes("inspect", 25)
+	runtime.KeepAlive(columns)
 	for _, own := range []int{50, -1} {
 		debug.SetGCPercent(own)
-		if collectLater(); percent() != own {
+		if collectLater([]string{"inspect"}); percent() != own {
 			t.Errorf("%d %%, and GOGC says %d", percent(), own)
 		}
 	}

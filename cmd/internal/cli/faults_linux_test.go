@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -148,5 +149,29 @@ func tryFault(t *testing.T, f fault, args []string, all *faultSum) {
 		t.Errorf("%s: it took %d MiB", name, peak>>20)
 	case cmd.ProcessState.ExitCode() == exitUsage || strings.Contains(out.String(), "runtime error") || strings.Contains(out.String(), "internal error"):
 		t.Errorf("%s: %s", name, out.String())
+	}
+}
+
+// TestPeakOfColumns: inspect takes little memory for a table of many columns, which it keeps counts of.
+func TestPeakOfColumns(t *testing.T) {
+	inParallel(t)
+	if parallel.RaceEnabled {
+		t.Skip("the race detector takes several times the memory")
+	}
+	var texts [997]string
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%.3f", math.Sin(float64(i)))
+	}
+	cell := func(row, col int) string { return texts[(row*100_003+col*7)%len(texts)] }
+	path, err := fault{name: "wide.csv", write: csvRows(100_000, 60, cell)}.file(t.TempDir())
+	require.NoError(t, err)
+	peak := filepath.Join(t.TempDir(), "peak")
+	for options, most := range map[string]int64{"": 300 << 20, "--label label": 430 << 20} {
+		cmd := program(t, append([]string{"inspect", path}, strings.Fields(options)...)...)
+		cmd.Env = append(cmd.Env, peakFile+"="+peak)
+		require.NoError(t, cmd.Run())
+		if bytes, err := strconv.ParseInt(read(t, peak), 10, 64); err != nil || bytes > most {
+			t.Errorf("inspect %s: %d MiB, error %v, want %d MiB at most", options, bytes>>20, err, most>>20)
+		}
 	}
 }

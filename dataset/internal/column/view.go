@@ -75,6 +75,9 @@ func newView[T float32 | float64](a arrow.Array) (View[T], error) {
 
 // Numbers returns all values of an array of numbers.
 func Numbers(a arrow.Array) ([]float64, error) {
+	if f, is := a.(*array.Float64); is {
+		return f.Float64Values(), nil
+	}
 	v, err := NewView64(a)
 	if err != nil {
 		return nil, err

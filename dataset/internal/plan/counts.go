@@ -12,14 +12,14 @@ import (
 
 // Counts are the counts of a column's values, by which a treatment takes it.
 type Counts struct {
-	Input         schema.Column // how the column becomes features if its values stay as they are
-	Type          string        // the type of the values, in messages
-	Word          Word          // the type that an option names
-	IsNamed       bool          // the option features names the column
-	IsCategorical bool          // the option categorical names the column, or all columns
-	HasTexts      bool          // the values are texts, or used as texts
-	HasDates      bool          // the values are dates or times by their type
-	HasIntegers   bool          // the type is an integer type
+	Input         *schema.Column // how the column becomes features if its values stay as they are
+	Type          string         // the type of the values, in messages
+	Word          Word           // the type that an option names
+	IsNamed       bool           // the option features names the column
+	IsCategorical bool           // the option categorical names the column, or all columns
+	HasTexts      bool           // the values are texts, or used as texts
+	HasDates      bool           // the values are dates or times by their type
+	HasIntegers   bool           // the type is an integer type
 
 	Semicolons bool // the fields of the text file are apart by semicolons, which a decimal comma suggests
 

@@ -12,7 +12,7 @@ const mostOneHot = 64
 var hashedTexts = treatment{
 	takes: func(c *Counts) bool { return c.HasTexts && c.Distinct > mostOneHot },
 	inputs: func(c *Counts) []schema.Column {
-		in := c.Input
+		in := *c.Input
 		in.Kind, in.HashBits = schema.HashColumn, schema.MaxAllBuckets+1
 		for in.HashBits < schema.MaxHashBits && 1<<in.HashBits < 16*c.Distinct {
 			in.HashBits++

@@ -14,4 +14,4 @@ var lists = treatment{
 }
 
 // ownInput returns the column as one input.
-func ownInput(c *Counts) []schema.Column { return []schema.Column{c.Input} }
+func ownInput(c *Counts) []schema.Column { return []schema.Column{*c.Input} }

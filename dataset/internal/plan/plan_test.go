@@ -12,7 +12,7 @@ import (
 
 // textColumn returns the column x of n texts in turn.
 func textColumn(n int, texts ...string) *Counts {
-	c := &Counts{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", HasTexts: true}
+	c := &Counts{Input: &schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", HasTexts: true}
 	c.Begin()
 	odd := map[string]int{}
 	for i := range n {
@@ -43,7 +43,7 @@ func byteColumn(n, bytes int, typeOfBytes bool) *Counts {
 
 // numberColumn returns the column x of integers.
 func numberColumn(values ...float64) *Counts {
-	c := &Counts{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", HasIntegers: true}
+	c := &Counts{Input: &schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", HasIntegers: true}
 	c.Begin()
 	for i, v := range values {
 		c.Rows++
@@ -63,7 +63,7 @@ func differing(n int, format string) (texts []string) {
 // TestTreatments: a column goes to the treatment that its values, and a word, say. Each treatment takes some column.
 func TestTreatments(t *testing.T) {
 	rising := upTo(30)
-	dated := &Counts{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Rows: 2, Range: newRange()}
+	dated := &Counts{Input: &schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Rows: 2, Range: newRange()}
 	dated.Range.Add(3)
 	dated.Range.Add(40)
 	asked := textColumn(9, "a", "b")
@@ -75,8 +75,8 @@ func TestTreatments(t *testing.T) {
 		want   *treatment
 	}{
 		{textColumn(9, "a"), Ignore, &ignoredColumns},
-		{&Counts{Input: schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
-		{&Counts{Rows: 3, Missing: 3}, Text, &emptyColumns},
+		{&Counts{Input: &schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
+		{&Counts{Input: new(schema.Column), Rows: 3, Missing: 3}, Text, &emptyColumns},
 		{byteColumn(9, 5, false), "", &byteColumns},
 		{byteColumn(9, 5, false), Category, nil},
 		{byteColumn(9, 4, false), "", &constant},

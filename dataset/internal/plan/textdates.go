@@ -55,7 +55,7 @@ type TextDates struct{ Counts }
 
 // NewTextDates returns the dates of no texts. word is the type of the column that an option names.
 func NewTextDates(name string, word Word) *TextDates {
-	t := &TextDates{Counts{Input: schema.Column{Name: name}, Word: word, HasTexts: true}}
+	t := &TextDates{Counts{Input: &schema.Column{Name: name}, Word: word, HasTexts: true}}
 	t.Begin()
 	return t
 }

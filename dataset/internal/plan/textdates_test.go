@@ -87,7 +87,7 @@ func TestDateWords(t *testing.T) {
 			t.Errorf("%s of the type %s are dates", texts, word)
 		}
 	}
-	dated := &Counts{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Word: DateDMY, Rows: 2,
+	dated := &Counts{Input: &schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Word: DateDMY, Rows: 2,
 		Range: newRange()}
 	dated.Range.Add(3)
 	if treatmentOf(dated) != &dates {

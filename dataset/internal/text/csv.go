@@ -152,6 +152,7 @@ func (in *CSV) assignRoles(req column.OpenOptions, cols func(file int) []column.
 		}
 		in.CsvFiles[i].put()
 	}
+	in.tables.Forget()
 	if req.SkipsTexts {
 		in.skipTexts()
 	}

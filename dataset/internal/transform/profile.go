@@ -39,8 +39,8 @@ func NewProfile(bound *Binding, p column.Pool, types map[string]plan.Word, categ
 	features []string) *Profile {
 	all, named, _ := parseCodings(categorical) // checked before
 	f := &Profile{bound: bound, pool: p, types: types, columns: make([]columnProfile, len(bound.Plan.Inputs))}
-	for k, in := range bound.Plan.Inputs {
-		in.Means, in.Center, in.Scale = nil, nil, nil
+	for k := range bound.Plan.Inputs {
+		in := &bound.Plan.Inputs[k] // not learned
 		t := bound.Columns[bound.Features[k]].Type
 		_, dated := column.PerDay(t)
 		coded := all.kind != "" || slices.ContainsFunc(named, func(n namedCoding) bool {
