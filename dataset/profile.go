@@ -125,8 +125,8 @@ func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err 
 	return found, nil
 }
 
-// lookAhead is the memory, for each worker, of the text that is read ahead of a pass that keeps no rows. The chunks of a table with
-// 100,000 columns take more, so that one is read at a time.
+// lookAhead is the memory, for each worker, of the text that is read ahead of a pass that keeps no rows. The chunks of
+// a table with 100,000 columns take more, so that one is read at a time.
 const lookAhead = 48 << 20
 
 // look limits the memory of a pass that keeps no rows.

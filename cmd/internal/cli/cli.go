@@ -311,8 +311,8 @@ func collectLater(args []string) {
 // manyColumns is a size of the live heap that inspect has for tables of tens of thousands of columns alone.
 const manyColumns = 96 << 20
 
-// collectOften has garbage collected more often from the collection on that finds a live heap of manyColumns bytes: inspect keeps counts of
-// columns and no rows, and garbage would take as much memory again.
+// collectOften has garbage collected more often from the collection on that finds a live heap of manyColumns bytes:
+// inspect keeps counts of columns and no rows, and garbage would take as much memory again.
 func collectOften() {
 	const often = 25
 	runtime.AddCleanup(new(*int), func(int) {

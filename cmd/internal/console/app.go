@@ -210,14 +210,17 @@ func Version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// Quote returns words in the syntax of a shell, separated by spaces. A word with a control character, such as a line break, is written as
-// $'a\nb', which shells read since POSIX of 2024.
+// plainCharacters mean themselves in a shell.
+const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"
+
+// Quote returns words in the syntax of a shell, separated by spaces. A word with a control character, such as a line
+// break, is written as $'a\nb', which shells read since POSIX of 2024.
 func Quote(words ...string) string {
 	var typed []string
 	for _, w := range words {
 		if strings.ContainsFunc(w, unicode.IsControl) {
 			w = "$'" + escapedControls(w) + "'"
-		} else if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
+		} else if w == "" || strings.Trim(w, plainCharacters) != "" {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		typed = append(typed, w)

@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// isInfinite returns true for the dates and times by which DuckDB means infinity and minus infinity, and for the least integer, by which
-// NumPy means no time.
+// isInfinite returns true for the dates and times by which DuckDB means infinity and minus infinity, and for the least
+// integer, by which NumPy means no time.
 func isInfinite[S int32 | int64](v S) bool {
 	most := S(1)<<(8*unsafe.Sizeof(v)-2) - 1 + S(1)<<(8*unsafe.Sizeof(v)-2)
 	return v == most || v <= -most

@@ -214,7 +214,7 @@ func (t *Tables) whole(file int) []Column {
 	return all
 }
 
-// Forget drops the columns of the tables after the last Bind: those of a table with 100,000 columns take tens of megabytes.
+// Forget drops the columns of the tables after the last Bind: the columns of a wide table take tens of megabytes.
 func (t *Tables) Forget() { t.apart, t.files, t.names, t.bound = nil, nil, nil, nil }
 
 // lacking returns the names of the columns that a file lacks.

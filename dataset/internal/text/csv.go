@@ -351,8 +351,8 @@ func (in *CSV) frameNotes() (notes []string) {
 	return notes
 }
 
-// countSkipped yields the batches of a pass, and counts the comments and the repeated headers between their rows, and the texts that they
-// skip.
+// countSkipped yields the batches of a pass, and counts the comments and the repeated headers between their rows, and
+// the texts that they skip.
 func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		n, headers, odd := int64(0), repeatedHeaders{}, map[int]oddText{}

@@ -206,7 +206,8 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	return d, cmp.Or(err, ctx.Err())
 }
 
-// lineOfHeader returns the line of a header of several names, or nil. It stands in a file again where files were joined.
+// lineOfHeader returns the line of a header of several names, or nil. It stands in a file again where files were
+// joined.
 func (d *dialect) lineOfHeader(c Chunk) []byte {
 	s := d.scan(c)
 	if d.hash > 0 || len(d.names) < 2 || !s.record() {

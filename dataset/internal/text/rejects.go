@@ -318,7 +318,8 @@ func NotesOfLater(columns []Later) []string {
 		return []string{fmt.Sprintf("%s: column %q is read as text: line %d has %s, and the rows before have numbers",
 			c.file, c.Name, c.line, c.text)}
 	}
-	return []string{fmt.Sprintf("columns %s are read as text: the rows before have numbers", column.Listed(each, "column"))}
+	return []string{fmt.Sprintf("columns %s are read as text: the rows before have numbers",
+		column.Listed(each, "column"))}
 }
 
 // A laterText is the first text that the type of a column can't hold.

@@ -17,12 +17,12 @@ import (
 	"halfspace/schema"
 )
 
-// numberInText is the derivation of a model's column of numbers from a column that has them as texts, in a file whose types say so. No
-// model has it.
+// numberInText is the derivation of a model's column of numbers from a column that has them as texts, in a file whose
+// types say so. No model has it.
 const numberInText schema.Derivation = "number in a text"
 
-// fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file. A text file has a type of
-// its own for such a column: if the column has words, these are no numbers.
+// fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file. A text
+// file has a type of its own for such a column: if the column has words, these are no numbers.
 func (c *resolver) fromTexts(inputs []schema.Column) []schema.Column {
 	isCloned := false
 	for k, want := range inputs {
@@ -41,8 +41,8 @@ func (c *resolver) fromTexts(inputs []schema.Column) []schema.Column {
 	return inputs
 }
 
-// numberOf returns the number that an input has for a text, or false if the text stands for none. Texts of a column of numbers are read
-// as the readers of text files read them.
+// numberOf returns the number that an input has for a text, or false if the text stands for none. Texts of a column of
+// numbers are read as the readers of text files read them.
 func numberOf(c *schema.Column, text string) (float64, bool) {
 	if c.Derive != numberInText {
 		return c.Number(text)
@@ -119,8 +119,8 @@ func noNumber(c *schema.Column, bt *column.Batch, k int) error {
 		}
 		text, _ := textOf(bt.Columns[k], i)
 		if _, ok := numberOf(c, text); !ok {
-			return Unfit(column.Mark(bt.RowError(bt.First, i, c.Name, message.Sprintf("%.40q is no number (correct it, or train the model "+
-				"with --nulls zero or mean)", text)), column.ErrNulls))
+			what := message.Sprintf("%.40q is no number (correct it, or train the model with --nulls zero or mean)", text)
+			return Unfit(column.Mark(bt.RowError(bt.First, i, c.Name, what), column.ErrNulls))
 		}
 	}
 	return nil

@@ -118,8 +118,8 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 	return classes, pos, stands, nil
 }
 
-// infiniteClass returns a note if one of the classes is infinity and the others are numbers, "" otherwise. In a column of numbers by its
-// type, infinity is a missing label.
+// infiniteClass returns a note if one of the classes is infinity and the others are numbers, "" otherwise. In a column
+// of numbers by its type, infinity is a missing label.
 func infiniteClass(label string, classes []schema.Class) string {
 	var infinite []string
 	numbers := 0
@@ -137,7 +137,8 @@ func infiniteClass(label string, classes []schema.Class) string {
 		return ""
 	}
 	names := column.InShell(infinite)
-	return message.Sprintf("column %q: %s is a class beside numbers: use --null-values %s if it stands for no value", label, names, names)
+	return message.Sprintf("column %q: %s is a class beside numbers: use --null-values %s if it stands for no value",
+		label, names, names)
 }
 
 // A numbering returns the number of a value, from 0 on, or -1 for an unknown value. If the value is wrong, it returns

@@ -98,7 +98,8 @@ func (s *Binding) findInfinite(bt *column.Batch) {
 		return
 	}
 	for _, i := range s.Features {
-		if _, dated := column.PerDay(s.Columns[i].Type); dated && !s.infinite[i].Load() && column.HasInfiniteDate(bt.Columns[i]) {
+		_, dated := column.PerDay(s.Columns[i].Type)
+		if dated && !s.infinite[i].Load() && column.HasInfiniteDate(bt.Columns[i]) {
 			s.infinite[i].Store(true)
 		}
 	}
