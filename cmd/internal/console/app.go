@@ -214,12 +214,12 @@ func Version() string {
 const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"
 
 // Quote returns words in the syntax of a shell, separated by spaces. A word with a control character, such as a line
-// break, is written as $'a\nb', which shells read since POSIX of 2024.
+// break, is the output of printf: "$(printf 'a\nb')". Line breaks at its end would be lost.
 func Quote(words ...string) string {
 	var typed []string
 	for _, w := range words {
 		if strings.ContainsFunc(w, unicode.IsControl) {
-			w = "$'" + escapedControls(w) + "'"
+			w = `"$(printf '` + printfFormat(w) + `')"`
 		} else if w == "" || strings.Trim(w, plainCharacters) != "" {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
@@ -228,16 +228,16 @@ func Quote(words ...string) string {
 	return strings.Join(typed, " ")
 }
 
-// escapedControls returns a word as it is written in the quotes of $”.
-func escapedControls(word string) string {
+// printfFormat returns a word as printf takes it, between single quotes of a shell.
+func printfFormat(word string) string {
 	var b strings.Builder
 	for i := range len(word) {
 		switch c := word[i]; {
 		case c == '\n':
 			b.WriteString(`\n`)
-		case c == '\'' || c == '\\':
-			b.Write([]byte{'\\', c})
-		case c < ' ' || c >= 0x7f:
+		case c == '%' || c == '\\':
+			b.Write([]byte{c, c})
+		case c < ' ' || c >= 0x7f || c == '\'' || c == '-' && i == 0:
 			fmt.Fprintf(&b, `\%03o`, c)
 		default:
 			b.WriteByte(c)

@@ -79,7 +79,7 @@ func TestTyped(t *testing.T) {
 	}
 	for _, words := range [][]string{
 		{"a.csv", "-", "it's", "b c"}, {"--", "--list", "-a.csv", "b"}, {"--list", `"a,b",c`, "--list", `"say ""x""", d`, "a.csv"}, {"--list", `""`},
-		{"--array", "a,b", "--array", `"`, "--text", "-x", "--yes", "--no=false"}, {"--text", "", "a\nb"},
+		{"--array", "a,b", "--array", `"`, "--text", "-x", "--yes", "--no=false"}, {"--text", "", "a\nb"}, {"-", "5%\n'\\\t\"$x.csv"},
 	} {
 		want, command := parse(words)
 		out, err := exec.Command(shell, "-c", "printf '%s\\0' "+command).Output()

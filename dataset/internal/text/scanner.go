@@ -64,7 +64,7 @@ func (s *scanner) record() bool {
 		if i < len(s.text) && s.text[i] == '\r' {
 			i++
 		}
-		if s.header != nil && i < len(s.text) && s.text[i] == s.header[0] && s.repeatsHeader(i) {
+		if s.header != nil && i < len(s.text) && s.repeatsHeader(i) {
 			s.repeats = append(s.repeats, s.line)
 			s.pos = i + lineLength(s.text[i:])
 			s.line++
@@ -80,9 +80,12 @@ func (s *scanner) record() bool {
 	return false
 }
 
-// repeatsHeader returns true if the line at a position is the line of the header.
+// repeatsHeader returns true if the line at a position has the text of the header, perhaps behind a byte order mark.
 func (s *scanner) repeatsHeader(at int) bool {
-	rest, is := bytes.CutPrefix(s.text[at:], s.header)
+	if first := s.text[at]; first != s.header[0] && first != ByteOrderMark[0] {
+		return false
+	}
+	rest, is := bytes.CutPrefix(bytes.TrimPrefix(s.text[at:], ByteOrderMark), s.header)
 	rest = bytes.TrimPrefix(rest, []byte{'\r'})
 	return is && (len(rest) == 0 || rest[0] == '\n')
 }
