@@ -17,7 +17,7 @@ import (
 )
 
 // readerVersion counts the changes of this package after which the same files and options give other blocks.
-const readerVersion = 7
+const readerVersion = 8
 
 // openCache opens the rows in b.Cache. It plans and reads the rows only if it must write the cache.
 func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, error) {

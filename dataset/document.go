@@ -45,11 +45,11 @@ func isTable(path string, head []byte) error {
 
 // inLines returns the command that writes the JSON objects which a filter of jq yields in lines of their own.
 func inLines(path, filter string) string {
-	lines := column.InShell([]string{withoutExtension(path) + ".jsonl"})
-	if shell := column.InShell([]string{path}); source.Extension(path) == filepath.Ext(strings.ToLower(path)) {
+	lines := column.ShellWord(withoutExtension(path) + ".jsonl")
+	if shell := column.ShellWord(path); source.Extension(path) == filepath.Ext(strings.ToLower(path)) {
 		return fmt.Sprintf("jq -c %s %s > %s", filter, shell, lines)
 	}
-	plain := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path))})
+	plain := column.ShellWord(strings.TrimSuffix(path, filepath.Ext(path)))
 	return fmt.Sprintf("decompress it, then type: jq -c %s %s > %s", filter, plain, lines)
 }
 

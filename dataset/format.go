@@ -47,7 +47,7 @@ var ErrNoColumns = errors.New("svmlight has no columns")
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// open opens the files, and selects the columns that a request names. p is the plan or its draft.
+// open opens the files, and selects the columns that the Binder of req chooses. p is the plan or its draft.
 func (t *Table) open(ctx context.Context, p *plan.Plan, req column.OpenOptions) (column.Input, error) {
 	files, text := t.source.Files, t.textReader(p)
 	switch t.format {

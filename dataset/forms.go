@@ -12,7 +12,7 @@ import (
 
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
 // with numbers, booleans or dates. Unless a model or a plan has such features or forms, readForms reads these columns in
-// a pass, and plans them. The forms are in the plan of the input then.
+// a pass, and plans them. It stores the forms in in.bound.Plan.Forms.
 func (t *Table) readForms(ctx context.Context, in *openedInput) error {
 	p := &in.bound.Plan
 	columns := p.Inputs

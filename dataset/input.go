@@ -35,6 +35,10 @@ func draftOf(opt Options) (plan.Draft, error) {
 
 // everyColumn returns the draft with which each column that may become a feature is one.
 func everyColumn(d plan.Draft) plan.Draft {
+	d.Types = maps.Clone(d.Types)
+	for _, name := range append(slices.Clone(d.Keep), d.RankBy) { // it is no feature
+		delete(d.Types, name)
+	}
 	d.Categorical = transform.TypedCodings(d.Categorical, d.Types)
 	d.Standardize, d.Nulls, d.HashTexts, d.MakesBlocks, d.Inputs, d.Cross = false, "", false, false, nil, nil
 	return d

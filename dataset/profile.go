@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"halfspace/dataset/internal/column"
@@ -86,17 +85,14 @@ type profiled struct {
 // profile counts the values of the columns that may become features, and plans these.
 func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err error) {
 	t, request := d.table, d.request
-	request.Types = maps.Clone(request.Types)
-	for _, name := range append(slices.Clone(request.Keep), request.RankBy) { // it is no feature
-		delete(request.Types, name)
-	}
-	in, err := t.read(ctx, everyColumn(request))
+	wide := everyColumn(request)
+	in, err := t.read(ctx, wide)
 	if err != nil {
 		return found, err
 	}
 	found.end, found.forms = in.bound.Plan.End, in.bound.Plan.Forms
 	t.look(in)
-	f := transform.NewProfile(in.bound, t.pool, request.Types, request.Categorical, request.Features)
+	f := transform.NewProfile(in.bound, t.pool, wide.Types, request.Categorical, request.Features)
 	if text := in.text(); text != nil && text.Semicolons() {
 		f.Semicolons()
 	}

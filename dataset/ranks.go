@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -196,6 +197,11 @@ func keysOf(a arrow.Array) (func(row int) rankKey, error) {
 	switch a := a.(type) {
 	case *array.Uint64:
 		return func(row int) rankKey { return rankKey{number: float64(a.Value(row)), whole: int64(a.Value(row))} }, nil
+	case *array.Decimal128, *array.Decimal256: // float64 may lack digits
+		return func(row int) rankKey {
+			v, _ := strconv.ParseFloat(a.ValueStr(row), 64)
+			return rankKey{number: v, text: a.ValueStr(row)}
+		}, nil
 	case *array.Dictionary:
 		values, err := keysOf(a.Dictionary())
 		return func(row int) rankKey { return values(a.GetValueIndex(row)) }, err

@@ -30,9 +30,9 @@ type Budget struct {
 	// Passes returns the bytes of memory that passes over rows that don't fit need, beside the bytes of a pass in the order
 	// of the rows. room is the number of bytes that are left. nil: none.
 	Passes func(rows, pass, room int64, bytes func(rows int64) int64) int64
-	// Cluster, unless nil, returns other processes, which make the passes over the rows of a plan; rows is their number. Then this
-	// process streams the rows, for work that the others can't do. For the plan without a file, it returns the processes
-	// that learn the features; see Options.Cluster.
+	// Cluster, unless it is nil or there is a Cache, returns other processes, which make the passes over the rows of a plan.
+	// rows is the number of these rows. Then this process streams the rows, for work that the others can't do. For the plan
+	// without a file, Cluster returns the processes that learn the features; see Options.Cluster.
 	Cluster func(plan SharedPlan, rows int64) (block.Cluster, error)
 	// SetLimit, unless nil, is called with the bytes of memory to which the garbage collector should be limited.
 	SetLimit func(bytes int64)

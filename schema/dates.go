@@ -41,10 +41,10 @@ func ShortYear(layout string) bool {
 
 // clocks are the times that may follow a day.
 var clocks = []string{"15:04:05", "15:04", "15:04:05Z07:00", "15:04:05 Z07:00", "15:04:05Z0700", "15:04Z07:00",
-	"3:04:05 PM", "3:04 PM", "15:04:05 MST"}
+	"15:04:05Z07", "3:04:05 PM", "3:04 PM", "15:04:05 MST"}
 
 // ParseTime returns the date or time that a text is in a layout of Layouts, or in the default layout if layout is "".
-// A text without a time zone is in UTC. A time zone is an offset such as -0700, Z, or a name of RFC 822: UT, GMT,
+// A text without a time zone is in UTC. A time zone is an offset such as -0700 or -07, Z, or a name of RFC 822: UT, GMT,
 // EST, EDT, CST, CDT, MST, MDT, PST, PDT, and UTC. A text with another name is none.
 func ParseTime(text, layout string) (time.Time, bool) {
 	text = strings.TrimSpace(text)

@@ -308,11 +308,11 @@ func collectLater(args []string) {
 	}, strings.Join(args[:min(len(args), 1)], ""))
 }
 
-// manyColumns is a size of the live heap that inspect has for tables of tens of thousands of columns alone.
+// manyColumns is a heap size in bytes that inspect reaches only for tables of tens of thousands of columns.
 const manyColumns = 96 << 20
 
-// collectOften has garbage collected more often from the collection on that finds a live heap of manyColumns bytes:
-// inspect keeps counts of columns and no rows, and garbage would take as much memory again.
+// collectOften sets GOGC to 25 as soon as the live heap has manyColumns bytes. inspect keeps counts of columns and no rows,
+// and garbage would take as much memory again.
 func collectOften() {
 	const often = 25
 	runtime.AddCleanup(new(*int), func(int) {

@@ -189,7 +189,7 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 		}
 	}
 	if noted > most {
-		a.Note("notes about %s more: --json has all", humanize.Plural(int64(noted-most), "column"))
+		a.Note("%s with notes: --json lists them", humanize.Plural(int64(noted-most), "more column"))
 	}
 	return a.Report(asJSON, p, func() *console.Sheet {
 		s := new(console.Sheet)

@@ -54,13 +54,24 @@ func MeansMissing(text string) bool {
 	return SheetNull(text)
 }
 
-// InShell returns a list of words as a user types it in a shell.
+// InShell returns a list of words, an option's value, as a user types it in a shell. Words with a comma or a quote are fields
+// of CSV.
 func InShell(words []string) string {
-	list := strings.Join(words, ",")
-	if strings.ContainsFunc(list, func(r rune) bool { return !strings.ContainsRune(",.-/_+:=@%", r) && !isLetter(r) }) {
-		list = "'" + strings.ReplaceAll(list, "'", `'\''`) + "'"
+	fields := slices.Clone(words)
+	for i, w := range fields {
+		if strings.ContainsAny(w, "\",\n") {
+			fields[i] = `"` + strings.ReplaceAll(w, `"`, `""`) + `"`
+		}
 	}
-	return list
+	return ShellWord(strings.Join(fields, ","))
+}
+
+// ShellWord returns a word as a user types it in a shell.
+func ShellWord(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(",.-/_+:=@%", r) && !isLetter(r) }) {
+		word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
 }
 
 func isLetter(r rune) bool { return r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' }

@@ -9,7 +9,7 @@ import (
 	"halfspace/schema"
 )
 
-// Roles are the columns that are read, each once, and their purposes.
+// Roles lists the columns that are read, and which of them are features, label, weight and kept columns.
 type Roles struct {
 	Columns  []Column // as they are in the first file that has them
 	Features []int    // numbers in Columns

@@ -57,8 +57,17 @@ func retype(spec *schema.Spec, constants [][]Column) {
 // mostApart is the number of tables with which a further table is compared.
 const mostApart = 8
 
-// Set sets the columns of a file. Several goroutines may call it.
+// Set sets the columns of a file. Several goroutines may call it. A column of the type null, as pandas writes a column without
+// values, counts as one that the file lacks, of the type that another file gives it.
 func (t *Tables) Set(file int, cols []Column) {
+	if isNull := func(c Column) bool { return c.Desc == arrow.Null.String() }; slices.ContainsFunc(cols, isNull) {
+		cols = slices.Clone(cols)
+		for k := range cols {
+			if c := &cols[k]; isNull(*c) {
+				c.Type, c.Desc, c.Nullable, c.Empty, c.Index = arrow.PrimitiveTypes.Float64, "null", true, true, Absent
+			}
+		}
+	}
 	t.mu.Lock()
 	others := slices.Clone(t.apart)
 	t.mu.Unlock()
@@ -126,11 +135,11 @@ func (t *Tables) union() (all []Column, first int) {
 		for _, c := range cols {
 			if from > 0 && !t.names[c.Name] {
 				c.File = t.paths[i]
-				all = append(all, c)
+				all = t.withColumn(all, c)
 			}
 		}
-		for _, c := range all[from:] {
-			t.names[c.Name] = true
+		for _, c := range cols {
+			t.names[c.Name] = t.names[c.Name] || !c.Lacks()
 		}
 		if from == 0 {
 			first = len(all)
@@ -146,6 +155,17 @@ func (t *Tables) union() (all []Column, first int) {
 		}
 	}
 	return all, first
+}
+
+// withColumn returns columns with one more, which may be there without a value.
+func (t *Tables) withColumn(all []Column, c Column) []Column {
+	if _, is := t.names[c.Name]; is {
+		at := slices.IndexFunc(all, func(other Column) bool { return other.Name == c.Name })
+		all = slices.Clone(all)
+		all[at] = c
+		return all
+	}
+	return append(all, c)
 }
 
 // HasColumnsOf returns true if AssignRoles has seen each column of a file.
@@ -193,7 +213,7 @@ func (t *Tables) Bind(file int) (bound []Column, err error) {
 
 // whole returns the columns of a file, and those that its folders name, and chosen columns that the file lacks.
 func (t *Tables) whole(file int) []Column {
-	all := slices.Clone(t.files[file])
+	all := slices.DeleteFunc(slices.Clone(t.files[file]), func(c Column) bool { return c.Lacks() })
 	has := namesOf(all)
 	if t.model && !slices.ContainsFunc(t.roles.Columns, func(c Column) bool { return has[c.Name] }) {
 		return all // it is an error, as for a single file

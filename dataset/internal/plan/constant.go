@@ -6,7 +6,7 @@ const oneValue = "left out: one value"
 // constant leaves out columns whose values are all the same.
 var constant = treatment{
 	takes: func(c *Counts) bool {
-		same := c.Min == c.Max
+		same := c.Min == c.Max && !c.Varies
 		switch {
 		case c.HasTexts:
 			same = c.Distinct == 1

@@ -29,6 +29,7 @@ type Counts struct {
 	Examples      []string // of the values
 
 	Min, Max   float64 // of numbers
+	Varies     bool    // two whole numbers differ, though Min and Max may be the same float64
 	CountsRows bool    // each number is above the number of its row by the same amount
 	Range      Range   // of dates
 
@@ -92,7 +93,10 @@ func (c *Counts) unfit() error {
 		has = "has the texts " + c.quoteOdd(f, false)
 	}
 	if !c.HasTexts {
-		wanted, has = "dates", "has numbers"
+		has = "has numbers"
+	}
+	if !c.HasTexts && c.Word.kind() == Date {
+		wanted = "dates"
 	}
 	err := message.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)
 	return column.Mark(err, column.ErrColumn)

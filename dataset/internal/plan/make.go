@@ -14,7 +14,7 @@ import (
 
 // Decisions say how columns become features.
 type Decisions struct {
-	Inputs     []schema.Column // nil: the options that the profile started from say so already
+	Inputs     []schema.Column // nil: each column becomes a feature as the options say, without Prepare
 	Nulls      schema.Nulls
 	Unlabelled bool // leave out the rows without a label
 	Notes      []string

@@ -7,7 +7,7 @@ import (
 )
 
 // A Plan gives the role of each column of a table, its features, and the rows that are kept. It is a plain value, without
-// a file, a row or a function: equal tables and options have equal plans, and other processes get a plan whole.
+// a file, a row or a function: equal tables and options have equal plans, and other processes get a plan as a value.
 type Plan struct {
 	Label  string   // column of the classes; "": none
 	Weight string   // column of the sample weights; "": none
@@ -23,7 +23,7 @@ type Plan struct {
 	Nulls       schema.Nulls // treatment of missing values
 	NullWords   []string     // texts that are nulls; nil: the model's texts, or the default texts
 	Standardize bool
-	KeepWide    bool // more features than may be standardized are not
+	KeepWide    bool // if there are more features than may be standardized, none is
 	HashTexts   bool // collect texts of hashed columns
 	Storage     Storage
 
@@ -51,7 +51,7 @@ func (p *Plan) Words() []string {
 	return p.NullWords
 }
 
-// Forget removes the values that the features learned from rows.
+// Forget removes the means, deviations, categories and texts that the features learned from rows. Lengths of lists stay.
 func (p *Plan) Forget() {
 	p.Inputs = slices.Clone(p.Inputs)
 	for k := range p.Inputs {
@@ -74,7 +74,7 @@ type Draft struct {
 	Prepare          bool // the values of columns decide how these become features
 	ExcludesFromKeep bool // an empty Keep means all columns, and Exclude removes columns from Keep
 	KeepsSparseLists bool // Keep accepts sparse lists too
-	KeepsTypes       bool // KeepsTexts takes integers and booleans for values, of which each has one text
+	KeepsTypes       bool // with KeepsTexts, columns of integers and booleans keep their types
 	MakesBlocks      bool // columns that are only features may be read as float32
 	CountsRows       bool // count the rows of svmlight files, also for a model
 	HasPairs         bool // rows of the table name the features that aren't 0

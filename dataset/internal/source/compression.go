@@ -173,7 +173,7 @@ func openZip(name string, f files.ReadableFile, size int64) (io.Reader, error) {
 // Workbook returns the error that a file is a workbook of Excel.
 func Workbook(name string) error {
 	return column.Mark(message.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice "+
-		"--headless --convert-to csv %s", name, column.InShell([]string{name})), column.ErrFormat)
+		"--headless --convert-to csv %s", name, column.ShellWord(name)), column.ErrFormat)
 }
 
 // A members reads the members of gzip data one after the other. Zeros after the last member are padding, as for the

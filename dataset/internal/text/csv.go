@@ -454,7 +454,7 @@ func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
 			continue
 		}
 		values[k] = newCells(col, most, f.nulls)
-		values[k].booleans, values[k].keepsDigits, values[k].exactDigits = in.model, col.Digits, col.ExactDigits
+		values[k].booleans, values[k].keepsDigits, values[k].exactDigits = in.model && !col.WidensToNumbers, col.Digits, col.ExactDigits
 		if col.Type.ID() == arrow.FLOAT64 && (col.ExactDigits || col.Digits && col.Integers) {
 			values[k].digits = newDigits(most, col.ExactDigits)
 		}

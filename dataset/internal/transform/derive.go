@@ -83,7 +83,7 @@ func (s *Binding) derive(ctx context.Context, p column.Pool, bt *column.Batch) e
 		}
 		return column.Recovered(func() (err error) {
 			var strange int64
-			if bt.Derived[k], strange, err = derived(c, bt.Columns[s.Features[k]]); err != nil {
+			if bt.Derived[k], strange, err = derived(c, bt.Columns[s.Features[k]], s.Plan.Words()); err != nil {
 				return column.ErrorIn(bt.File, "column %q: %w", c.Name, err)
 			}
 			s.strange[k].Add(strange)
@@ -144,32 +144,37 @@ func numbersOf(values []float64, valid []bool) arrow.Array {
 }
 
 // derived returns the numbers that derive from the values of a column. A text that stands for no number is null; strange is the
-// number of texts among them that don't say themselves that a value is missing.
-func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int64, err error) {
+// number of texts among them that don't say themselves that a value is missing. words are the texts that are nulls in a
+// column of numbers.
+func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Array, strange int64, err error) {
 	values, valid := make([]float64, a.Len()), make([]bool, a.Len())
-	if textual(a.DataType()) {
-		if d, is := a.(*array.Dictionary); is { // each text is read once
-			of, _, err := derived(c, d.Dictionary())
-			if err != nil {
-				return nil, 0, err
-			}
-			for i := range values {
-				if !d.IsNull(i) {
-					at := d.GetValueIndex(i)
-					values[i], valid[i] = of.(*array.Float64).Value(at), of.IsValid(at)
-				}
-			}
-			return numbersOf(values, valid), 0, nil
+	switch d, is := a.(*array.Dictionary); {
+	case is: // each value is read once
+		of, _, err := derived(c, d.Dictionary(), words)
+		if err != nil {
+			return nil, 0, err
 		}
+		for i := range values {
+			if d.IsNull(i) {
+				continue
+			}
+			at := d.GetValueIndex(i)
+			values[i], valid[i] = of.(*array.Float64).Value(at), of.IsValid(at)
+			if !valid[i] && isStrange(d.Dictionary(), at) {
+				strange++
+			}
+		}
+		return numbersOf(values, valid), strange, nil
+	case textual(a.DataType()):
 		for i := range values {
 			if a.IsNull(i) {
 				continue
 			}
 			text, what := textOf(a, i)
-			if what == "" {
+			if what == "" && !(c.Derive == numberInText && slices.Contains(words, text)) {
 				values[i], valid[i] = numberOf(c, text)
 			}
-			if !valid[i] && !column.MeansMissing(text) {
+			if !valid[i] && !slices.Contains(words, text) && isStrange(a, i) {
 				strange++
 			}
 		}
@@ -193,6 +198,15 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 	return numbersOf(values, valid), 0, nil
 }
 
+// isStrange returns true if value i of an array is a text that doesn't say that a value is missing.
+func isStrange(a arrow.Array, i int) bool {
+	if !textual(a.DataType()) || a.IsNull(i) {
+		return false
+	}
+	text, what := textOf(a, i)
+	return what != "" || !column.MeansMissing(text)
+}
+
 // textual returns true if values of the type are text, or a dictionary of texts.
 func textual(t arrow.DataType) bool {
 	kind, ok := column.ClassKind(t)
@@ -201,6 +215,9 @@ func textual(t arrow.DataType) bool {
 
 // derivable returns true if the number of a feature can derive from the values of a column.
 func derivable(have column.Column, want schema.Column) bool {
+	if d, is := have.Type.(*arrow.DictionaryType); is {
+		have.Type = d.ValueType
+	}
 	_, dated := column.PerDay(have.Type)
 	switch {
 	case have.Type == nil || have.NumberedFeatures > 0:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -119,8 +120,8 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 }
 
 // infiniteClass returns a note if one of the classes is infinity and the others are numbers, "" otherwise. In a column
-// of numbers by its type, infinity is a missing label.
-func infiniteClass(label string, classes []schema.Class) string {
+// of numbers by its type, infinity is a missing label. words are the texts that are nulls; nil: the default texts.
+func infiniteClass(label string, classes []schema.Class, words []string) string {
 	var infinite []string
 	numbers := 0
 	for _, c := range classes {
@@ -136,9 +137,15 @@ func infiniteClass(label string, classes []schema.Class) string {
 	if len(infinite) == 0 || numbers == 0 {
 		return ""
 	}
-	names := column.InShell(infinite)
-	return message.Sprintf("column %q: %s is a class beside numbers: use --null-values %s if it stands for no value",
-		label, names, names)
+	is, it := "is a class", "it stands"
+	if len(infinite) > 1 {
+		is, it = "are classes", "they stand"
+	}
+	if words == nil {
+		words = []string{"NA"}
+	}
+	return message.Sprintf("column %q: %s %s beside numbers: if %s for no value, use --null-values %s, which replaces the "+
+		"default texts", label, strings.Join(infinite, " and "), is, it, column.InShell(append(infinite, words...)))
 }
 
 // A numbering returns the number of a value, from 0 on, or -1 for an unknown value. If the value is wrong, it returns
@@ -325,6 +332,9 @@ func decimalClass(text string) (schema.Class, string) {
 	c, err := schema.ParseNumber(text)
 	if err != nil {
 		return c, message.Sprintf("%s is too large for a class: choose another column with --label", text)
+	}
+	if v, err := strconv.ParseFloat(c.Text, 64); err == nil && c.Text != text && strconv.FormatFloat(v, 'f', -1, 64) != text {
+		return c, fmt.Sprintf("%s has more digits than the numbers of classes and categories: write the column as text", text)
 	}
 	return c, ""
 }

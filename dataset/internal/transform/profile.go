@@ -3,6 +3,7 @@ package transform
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"path"
@@ -64,6 +65,8 @@ type columnProfile struct {
 	texts    hashes  // of the different values, at most mostTexts, with the results of plan.Counts.AddText
 	numbered bool    // there is a number
 	above    float64 // the first number less the number of its row
+	first    string  // the first number, if its float64 may lack digits
+	unread   string  // the reason why the first value that is no category is none
 }
 
 var textSeed = maphash.MakeSeed()
@@ -176,7 +179,7 @@ func (f *Profile) ClassNote(classes []schema.Class) string {
 	if f.bound.Label < 0 {
 		return ""
 	}
-	return infiniteClass(f.bound.Columns[f.bound.Label].Name, classes)
+	return infiniteClass(f.bound.Columns[f.bound.Label].Name, classes, f.bound.Plan.NullWords)
 }
 
 // see records a number or a date among the different values of a column.
@@ -234,15 +237,32 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 		}
 	}
+	if !c.Varies && c.Min == c.Max && math.Abs(c.Min) >= 1<<53 {
+		c.compare(a)
+	}
 	return nil
 }
 
-// number records by how much a number is above the number of its row.
+// compare finds out whether values of an array differ that are the same float64.
+func (c *columnProfile) compare(a arrow.Array) {
+	for i := range a.Len() {
+		if column.IsMissing(a, i) {
+			continue
+		}
+		if text := a.ValueStr(i); c.first == "" {
+			c.first = strings.Clone(text)
+		} else if c.Varies = text != c.first; c.Varies {
+			return
+		}
+	}
+}
+
+// number records by how much a number is above the number of its row. Beyond 2^53, float64 can't tell.
 func (c *columnProfile) number(above float64) {
 	if !c.numbered {
 		c.numbered, c.above = true, above
 	}
-	c.CountsRows = c.CountsRows && above == c.above
+	c.CountsRows = c.CountsRows && above == c.above && math.Abs(above) < 1<<53
 }
 
 // addTexts adds an array of texts, numbers or booleans that are used as texts. at are its rows.
@@ -283,6 +303,9 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 	}
 	text, what := textOf(a, i)
 	if what != "" {
+		if c.unread == "" {
+			c.unread = what
+		}
 		return
 	}
 	var bits uint64
@@ -320,6 +343,9 @@ func (f *Profile) Plan(nulls schema.Nulls) (*plan.Decisions, error) {
 	for k := range f.columns {
 		if !f.severalFiles {
 			f.columns[k].WithoutFiles()
+		}
+		if c := &f.columns[k]; c.unread != "" && c.Distinct == 0 {
+			return nil, column.Mark(fmt.Errorf("column %q: %s", c.Input.Name, c.unread), column.ErrColumn)
 		}
 		if f.bound.Plan.Inputs[k].Kind != schema.CrossColumn {
 			columns = append(columns, &f.columns[k].Counts)

@@ -76,6 +76,7 @@ func (c *resolver) absent(named []namedCoding) error {
 	add(message.Option("label"), c.draft.Label)
 	if c.draft.Spec == nil {
 		add(message.Option("features"), c.draft.Features...)
+		add(message.Sprintf("--group or --order-by"), c.draft.RankBy)
 		add(message.Option("exclude"), c.draft.Exclude...)
 		for _, n := range named {
 			add(message.Sprintf("--categorical or --type"), n.pattern)

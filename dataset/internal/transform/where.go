@@ -110,9 +110,6 @@ func isSampled(row int64, share float64) bool {
 	return float64((h^h>>31)>>11)*0x1p-53 < share
 }
 
-// SetEnd makes the binding drop the input rows from end on; 0 is no end.
-func (s *Binding) SetEnd(end int64) { s.Plan.End = end }
-
 // End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
 // batches if necessary.
 func (s *Binding) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {

@@ -53,7 +53,7 @@ func newLiteral(kind schema.ClassKind, text string) (literal, error) {
 	return l, nil
 }
 
-// mostFloatDigits is the number of significant digits from which on a program writes no float64.
+// mostFloatDigits is the largest number of significant digits that the text of a float64 needs.
 const mostFloatDigits = 17
 
 // BeyondFloat returns true if column k is compared with a number that has more digits than float64 has. Numbers of text files are then
