@@ -30,6 +30,12 @@ type CV struct {
 	// SkipSlowLearners makes Compare leave out a learner whose first model is too slow; see TooSlowError.
 	SkipSlowLearners bool
 
+	// Budget is the time that Compare may take for all trainings and for judging their models; 0 is any time. Compare
+	// times each learner on a part of the rows, and leaves out those that would take too long; see OverBudgetError. It
+	// also stops a learner that takes more than three times its estimate, and more than an equal share of the budget. So
+	// it takes five times the budget at most. Figures of the learners that are judged don't depend on the budget.
+	Budget time.Duration
+
 	// OneStandardError chooses the point with the strongest penalty l1, and of equal l1 the strongest l2, whose score
 	// is at most one standard error worse than the best score (Breiman et al. 1984). The point must have the other
 	// options of the best point.
@@ -71,6 +77,8 @@ type Point struct {
 	Figures       *FoldScore `json:"-"` // figures of Compare; otherwise nil
 	NoScoreReason string     `json:"-"` // of Compare: why the learner has no such score; "": it has
 	failure       error
+	timed         timing        // last timing on a part of the rows
+	estimate      time.Duration // of the time of all folds; 0 if the learner wasn't timed
 	sum           ErrorCount
 	verdict       verdict
 }
@@ -296,6 +304,11 @@ func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int
 	if _, inMemory := all.(*block.Data); inMemory && !c.oneAtATime {
 		side = c.parallelLearners(all.Rows(), bytes)
 	}
+	if number == 0 && c.cv.Budget > 0 {
+		if err := c.keepToBudget(ctx, parts); err != nil {
+			return err
+		}
+	}
 	own := c.opt.foldSession()
 	var g errgroup.Group
 	g.SetLimit(side)
@@ -314,7 +327,7 @@ func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int
 			}
 			j := &job{Learner: l.WithWorkers(max(1, c.workers/side), progress), opt: &own, src: parts.KeptRows,
 				parallelTrainings: side, heldBytes: bytes}
-			t, value, err := c.judgePoint(ctx, p, j, parts)
+			t, value, err := c.judgeWithinBudget(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}

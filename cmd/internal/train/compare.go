@@ -30,6 +30,7 @@ type compareOptions struct {
 	judgingOptions
 	json       bool
 	algo, skip []string // names of learners
+	budget     time.Duration
 	reporting  report.Options
 }
 
@@ -88,8 +89,11 @@ Some limits keep the run short. Learners that visit rows one by one make 10
 epochs, and pocket makes 10,000 updates. voted runs on up to 10,000 rows, the
 kernel perceptron on 3,000, svm with --loss hinge on 100,000. A learner is left
 out after its first training if its model takes more than 10^10 multiplications
-to predict all rows, and more than 500 times those of a linear model. --algo
-lifts the limits on rows and on multiplications. winnow runs with
+to predict all rows, and more than 500 times those of a linear model. A learner
+is timed on a part of the rows, and left out if it would take too much of
+--budget; a line names it with its time. So which learners are judged depends on
+the computer, but not their figures. --algo lifts the limits on rows,
+multiplications and time. winnow runs with
 --standardize=false if all features are 0 or 1. dual is left out: without a
 kernel it equals perceptron.`
 
@@ -107,6 +111,9 @@ func Compare(a *console.App) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
 			o.Data.Standardize, o.Data.KeepWide = true, true
+		}
+		if len(o.algo) > 0 && !cmd.Flags().Changed("budget") {
+			o.budget = 0
 		}
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
@@ -134,6 +141,8 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.addScore(cmd, "Rank the learners by this figure on the held-back rows", "")
 	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
+	f.DurationVar(&o.budget, "budget", time.Minute, "`TIME` Leave out the slowest learners, so that all others together "+
+		"take about this time, such as 90s, 5m or 2h. 0 is any time, as with --algo.")
 	o.addWeights(f, ", in the trainings and in the figures")
 	o.addSeed(f)
 	o.Split.AddTo(cmd)
@@ -148,6 +157,9 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	}
 	if err = cmp.Or(train.CheckFolds(o.folds), o.Split.Check(), o.readWeights()); err != nil {
 		return err
+	}
+	if o.budget < 0 {
+		return console.Usagef("--budget is %v: use a time such as 60s or 5m, or 0 for any time", o.budget)
 	}
 	o.Storage.HasWeights = o.Data.SampleWeight != "" || len(o.classWeight) > 0
 	var names []string
@@ -209,11 +221,11 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return err
 	}
 	if len(learners) == 0 {
-		return c.noLearnerError()
+		return c.noLearnerError(nil)
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes,
 		Weights: train.Weights{Balanced: o.isBalanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
-		CV:    train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure()},
+		CV:    train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure(), Budget: o.budget},
 		Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data, opt, learners...)
 	if err = unfinished(a, err); judged == nil {
@@ -223,7 +235,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	c.Split = judged.Split
 	c.add(names, judged)
 	if len(c.Learners) == 0 {
-		return cmp.Or(err, c.noLearnerError())
+		return c.noLearnerError(err)
 	}
 	if c.Learners[0].Score != nil {
 		c.Best = command(c.Learners[0].Options)
@@ -315,7 +327,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) (options []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value := strings.Join(flags.Values(f), ",")
 		switch f.Name {
-		case "cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split":
+		case "cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split", "budget":
 			return
 		case "labels", "weights": // Python passes arrays as label and sample_weight
 			if name := message.Files[value]; name != "" {
@@ -367,8 +379,12 @@ type leftOutLearner struct {
 	Reason  string `json:"reason"`
 }
 
-// noLearnerError returns the error for the case that no learner was judged.
-func (c *comparison) noLearnerError() error {
+// noLearnerError returns the error for the case that no learner was judged: err, or if err is nil or a learner's lack of
+// time, the reasons of all learners.
+func (c *comparison) noLearnerError(err error) error {
+	if slow := (*train.OverBudgetError)(nil); err != nil && !errors.As(err, &slow) {
+		return err
+	}
 	var reasons []string
 	for _, l := range c.LeftOutLearners {
 		reasons = append(reasons, l.name()+": "+l.Reason)
@@ -426,9 +442,12 @@ func least(x, y *float64) int {
 
 // whyLeftOut returns the reason why a learner has no result.
 func whyLeftOut(name string, p *train.Point) string {
+	algo := console.Setting("algo", strings.Fields(name)[1], false)
 	if slow := (*train.TooSlowError)(nil); errors.As(p.Failure(), &slow) {
-		return message.Sprintf("%v: name it with %s to judge it anyway", slow,
-			console.Setting("algo", strings.Fields(name)[1], false))
+		return message.Sprintf("%v: name it with %s to judge it anyway", slow, algo)
+	}
+	if slow := (*train.OverBudgetError)(nil); errors.As(p.Failure(), &slow) {
+		return message.Sprintf("%v: raise --budget, or name it with %s to judge it anyway", slow, algo)
 	}
 	return cmp.Or(p.FailureText, "interrupted before its first fold was judged")
 }
