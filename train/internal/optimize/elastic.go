@@ -70,9 +70,11 @@ type Dual struct {
 // for generalized linear models via coordinate descent", Journal of Statistical Software 33, 2010.
 type Search struct {
 	Penalty
-	Bias       bool                                                   // the last column is the bias, which has no penalty
-	PointAt    func(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows
-	MostPasses int64                                                  // most passes
+	Bias    bool                                                   // the last column is the bias, which has no penalty
+	PointAt func(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows
+	// Losses makes a pass over the rows that computes only the loss at each of the weights.
+	Losses     func(ctx context.Context, all [][]float64) ([]float64, error)
+	MostPasses int64 // most passes
 	Point      *Point
 	LowerBound float64 // a lower bound of the optimum
 	Passes     int64
@@ -83,8 +85,9 @@ type Search struct {
 	resumed    bool                                 // Minimise continues from a checkpoint
 	loss       interface{ State(*checkpoint.Walk) } // saves or restores the state of PointAt; nil if there is none
 	hasRelaxed bool                                 // relax was called
-	// largestDiagonal is the largest value of the Hessian's diagonal, without the bias, at any point.
+	// largestDiagonal is the largest value of the Hessian's diagonal, without the bias, at any point. It is 0 with L1.
 	largestDiagonal float64
+	largestPull     float64 // greatest pull of a gradient at any point: no weight leaves 0 with a greater L1
 }
 
 // state saves or restores the state of the search before a step. A pass at the weights restores the rest of the point.
@@ -93,7 +96,7 @@ func (s *Search) state(w *checkpoint.Walk) {
 		s.Point = new(Point)
 	}
 	learner.State(w, &s.Passes, &s.Steps, &s.flatSteps, &s.LowerBound, (*float64)(&s.damping), &s.Point.W,
-		&s.hasRelaxed, &s.largestDiagonal)
+		&s.hasRelaxed, &s.largestDiagonal, &s.largestPull)
 	if s.loss != nil {
 		s.loss.State(w)
 	}
@@ -103,8 +106,13 @@ const (
 	noiseDecrease  = 1e-12 // a smaller relative difference between objectives is rounding error
 	mostFlatSteps  = 4     // most steps with a smaller gain; they only improve the bound
 	mostRelaxation = 1e-3  // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
+	relaxL1Passes  = 20    // a search with L1 relaxes after this number of passes; most searches end before
+	l2Relaxation   = 10    // relax divides penalties L2 by this
+	l1Relaxation   = 3     // relax divides penalties L1 by this
 	relaxedGap     = 0.05  // gap, relative to the objective, at which relax goes on to the next penalty
 	mostTrials     = 40    // most trials of a step from one point, each with more damping
+	shorterSteps   = 32    // shorter steps that shorten tries together
+	shortening     = 0.8   // length of each, relative to the one before
 )
 
 // features returns the weights w that are penalised.
@@ -170,7 +178,7 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 		if moved, err := s.move(ctx, step); err != nil || !moved {
 			return nil, err
 		}
-		if s.damping > 0 && !s.hasRelaxed && !s.NeedsElastic() {
+		if s.damping > 0 && !s.hasRelaxed && (!s.NeedsElastic() || s.L1 > 0 && s.Passes >= relaxL1Passes) {
 			if err := s.relax(ctx); err != nil {
 				return nil, err
 			}
@@ -178,18 +186,25 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 	}
 }
 
-// relax goes towards the minima for greater penalties L2, each a tenth of the penalty before. A small penalty makes long
-// steps, which cross many kinks of a loss.
+// relax goes towards the minima for greater penalties, one after another, each a fraction of the penalty before: L1, or
+// L2 without L1. A small penalty makes long steps, which cross many kinks of a loss. Columns of unlike scales need many
+// such steps, because damping shortens the steps of all columns to the step of the column that needs it most.
 func (s *Search) relax(ctx context.Context) error {
 	p, mark := s.Penalty, s.mark
 	s.hasRelaxed, s.mark = true, nil
 	defer func() { s.mark = mark }()
-	var greater []float64
-	for l2 := p.L2 * 10; l2 < mostRelaxation*s.largestDiagonal; l2 *= 10 {
-		greater = append(greater, l2)
+	var greater []Penalty
+	if p.L1 > 0 {
+		for l1 := p.L1 * l1Relaxation; l1 < s.largestPull; l1 *= l1Relaxation {
+			greater = append(greater, Penalty{l1, p.L2, p.NonNegative})
+		}
+	} else {
+		for l2 := p.L2 * l2Relaxation; l2 < mostRelaxation*s.largestDiagonal; l2 *= l2Relaxation {
+			greater = append(greater, Penalty{L2: l2})
+		}
 	}
-	for _, l2 := range slices.Backward(greater) {
-		s.ChangePenalty(Penalty{L2: l2})
+	for _, one := range slices.Backward(greater) {
+		s.ChangePenalty(one)
 		if _, err := s.Minimise(ctx, relaxedGap); err != nil {
 			return err
 		}
@@ -241,11 +256,50 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 			s.Steps++
 			return true, nil
 		}
+		if s.hasRelaxed && s.L1 > 0 {
+			if moved, err := s.shorten(ctx, step); moved || err != nil {
+				return moved, err
+			}
+		}
 		if s.damping.Fail(); s.Passes >= s.MostPasses {
 			break
 		}
 	}
 	return false, nil
+}
+
+// shorten takes the best of several shorter steps in the direction of a step. It tells whether the objective falls. A
+// direction that crosses kinks of the loss often leads far down in less than the whole step, and shorter steps need no
+// other direction.
+func (s *Search) shorten(ctx context.Context, step *Step) (bool, error) {
+	var all [][]float64
+	for length := shortening; len(all) < shorterSteps; length *= shortening {
+		w := slices.Clone(s.Point.W)
+		f64.Axpy(w, length, step.D)
+		all = append(all, w)
+	}
+	losses, err := s.Losses(ctx, all)
+	if err != nil {
+		return false, err
+	}
+	s.Passes++
+	from := s.Objective(s.Point)
+	best, least := -1, from
+	for k, w := range all {
+		if v := losses[k] + s.Value(s.features(w)); v < least {
+			best, least = k, v
+		}
+	}
+	if best < 0 {
+		return false, nil
+	}
+	next, err := s.pass(ctx, all[best])
+	if err != nil || s.Objective(next) >= from {
+		return false, err
+	}
+	s.Point = next
+	s.Steps++
+	return true, nil
 }
 
 // leastWeight returns the weight w of least 1/2 curvature w^2 - v w + L1 |w|, by soft-thresholding.
@@ -293,12 +347,19 @@ func (p Penalty) Bound(d *Dual) float64 {
 func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	s.Passes++
 	p, err := s.PointAt(ctx, w)
-	if err == nil && s.L1 == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if s.L1 > 0 {
+		for _, g := range s.features(p.Gradient) {
+			s.largestPull = max(s.largestPull, s.pull(-g))
+		}
+	} else {
 		for i := range s.features(w) {
 			s.largestDiagonal = max(s.largestDiagonal, p.Hessian[i*(i+1)/2+i])
 		}
 	}
-	return p, err
+	return p, nil
 }
 
 func sum(a, b []float64) []float64 {

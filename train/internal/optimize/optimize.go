@@ -158,6 +158,7 @@ func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
 func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 	saved, _ := loss.(interface{ State(*checkpoint.Walk) })
 	s := &Search{loss: saved, Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, MostPasses: t.Epochs}
+	s.Losses = t.Losses
 	s.PointAt = func(ctx context.Context, w []float64) (*Point, error) {
 		p, err := loss.PointAt(ctx, w)
 		if err == nil && p.Loss-p.Loss != 0 {

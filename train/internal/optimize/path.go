@@ -65,7 +65,7 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
-	s.MostPasses = math.MaxInt64
+	s.MostPasses, s.hasRelaxed = math.MaxInt64, true // the path itself begins at greater penalties
 	w, alone, err := t.biasAlone(ctx, t.Rows, loss)
 	if err != nil {
 		return nil, err
