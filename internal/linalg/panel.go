@@ -1,10 +1,12 @@
 package linalg
 
 import (
+	"context"
 	"math"
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
@@ -21,6 +23,7 @@ const (
 	panelSize        = PanelRows * cols
 	blockSize        = cols * cols
 	mostSumsOneByOne = 3 // a rank-k update computes up to this many sums faster one by one
+	partsPerWorker   = 4 // AddGroup cuts the columns into this number of parts for each worker
 )
 
 // A Panel is a few rows of a block as float64, after the block's centring, in blocks of columns. Sparse rows stay
@@ -145,12 +148,36 @@ func (p *Panel) Add() {
 		p.scatter()
 		return
 	}
+	p.makeSums()
+	p.addTo(p, 0, Pad(p.cols)/cols)
+}
+
+func (p *Panel) makeSums() {
 	for len(p.dense) < len(p.factors)/panelSize {
 		p.dense = append(p.dense, block.Alloc[float64](Pad(p.cols)*cols+mostSumsOneByOne*cols))
 	}
-	for g, sums := range p.dense {
+}
+
+// AddGroup is Add for several panels of dense rows, one after another, to the sums of the first panel. It uses up to
+// workers goroutines, each for its own columns. The sums are the sums of one panel that is loaded with the rows of each
+// panel in turn.
+func AddGroup(ctx context.Context, workers int, panels []*Panel) error {
+	first := panels[0]
+	first.makeSums()
+	blocks := Pad(first.cols) / cols
+	parts := min(blocks, workers*partsPerWorker)
+	return parallel.For(ctx, workers, parts, func(_, part int) {
+		for _, p := range panels {
+			p.addTo(first, part*blocks/parts, (part+1)*blocks/parts)
+		}
+	})
+}
+
+// addTo adds the sums over dense rows to the sums of another panel: the blocks of PanelCols columns from first to end.
+func (p *Panel) addTo(to *Panel, first, end int) {
+	for g, sums := range to.dense {
 		n := min(cols, p.sums-g*cols)
-		for j := range len(sums) / blockSize {
+		for j := first; j < end; j++ {
 			rows := p.wide[j*panelSize:][:p.rows*cols]
 			if n > mostSumsOneByOne {
 				microkernel.RankKUpdate(sums[j*blockSize:][:blockSize], p.factors[g*panelSize:][:len(rows)], rows, (n+3)/4*4, true)

@@ -124,13 +124,14 @@ func (s *products) hessian() []float64 {
 	return h
 }
 
-// softmax adds the losses of rows of more than two classes to r, and sets the rows' factors in the gradients. scores
-// has linalg.PanelRows elements for each class. softmax replaces the scores by the probabilities of the classes.
+// softmax sets losses to the losses of rows of more than two classes, and adds them to r one after another. It sets the
+// rows' factors in the gradients. scores has linalg.PanelRows elements for each class. softmax replaces the scores by
+// the probabilities of the classes.
 //
 // Let s_m be the greatest score of a row, e_k = exp(s_k - s_m), and rest the sum of e_k over the k other than m. The
 // loss is log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), minus 1 if k is y. Loss and factor are
 // multiplied by the sample weight.
-func softmax(scores []float64, y []float32, weights, factors []float64, r *sums) {
+func softmax(scores []float64, y []float32, weights, factors, losses []float64, r *sums) {
 	var best [softmaxRows]int
 	var own, rest [softmaxRows]float64
 	centreScores(scores, y, weights, best[:], own[:], r)
@@ -168,6 +169,7 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 		if v -= own[i]; weights != nil {
 			v = float64(v * weights[i])
 		}
+		losses[i] = v
 		r.Loss += v
 	}
 }

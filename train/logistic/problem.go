@@ -84,6 +84,9 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.LargestValues != nil}, at.add)
 			at.Hessian = m.Data
 		}
+	case p.sharesChunks(ctx):
+		err = distributed.Reduce(ctx, p.src, 1, gradientPass.task, w,
+			func(chunk block.Chunk) sums { return p.sharedChunk(chunk, w) }, at.add)
 	default:
 		err = gradientPass.sum(ctx, p, w, at.add)
 	}
@@ -255,7 +258,7 @@ func (p *problem) losses(c *scratch, rows *block.Block, w, s []float64, r *sums)
 	if p.vectors == 1 {
 		c.logistic(rows, c.scores[:n], s, r)
 	} else {
-		softmax(c.scores, rows.Y, rows.W, c.panel.Factors(), r)
+		softmax(c.scores, rows.Y, rows.W, c.panel.Factors(), c.losses[:n], r)
 	}
 }
 

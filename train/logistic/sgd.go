@@ -296,7 +296,7 @@ func (a *lazyWalk) learn(part *block.Block, c *scratch, sum *sums) {
 		if a.vectors == 1 {
 			c.logistic(&one, c.scores[:1], c.s[:1], sum)
 		} else {
-			softmax(c.scores, one.Y, one.W, c.panel.Factors(), sum)
+			softmax(c.scores, one.Y, one.W, c.panel.Factors(), c.losses[:1], sum)
 		}
 		a.step(c.panel.Factors())
 	}
