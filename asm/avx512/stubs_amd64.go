@@ -4,6 +4,16 @@
 
 package avx512
 
+// ScoresF32 scores len(out) rows of stride len(w). See asm/README.md.
+//
+//go:noescape
+func ScoresF32(out, x, w []float32)
+
+// ScoresF64 scores len(out) rows of stride len(w). See asm/README.md.
+//
+//go:noescape
+func ScoresF64(out, x, w []float64)
+
 // EpochAdaptiveF32 runs FTRL-Proximal over len(y) rows of stride len(w). See asm/README.md.
 //
 //go:noescape

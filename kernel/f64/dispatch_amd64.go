@@ -27,6 +27,8 @@ func axpyF64(y []float64, a float64, x []float64) {
 
 func scoresF64(out, x, w []float64) {
 	switch {
+	case kernel.Active() >= kernel.AVX512:
+		avx512.ScoresF64(out, x, w)
 	case kernel.Active() >= kernel.AVX2:
 		avx2.ScoresF64(out, x, w)
 	default:

@@ -155,7 +155,8 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 	return w.fold(acc)
 }
 
-// scores writes Scores, one row after the other.
+// scores writes Scores, one row after the other. With vectors of 64 bytes, rows of 32 float64 have code of their
+// own.
 func (w *Writer) scores() {
 	w.begin("Scores")
 	x := w.GP64()
@@ -164,6 +165,9 @@ func (w *Writer) scores() {
 	done := w.label("done")
 	w.TESTQ(n, n)
 	w.JZ(ref(done))
+	if w.ISA.Bytes > vectorBytes && w.Size == 8 {
+		w.scoresOfBlocks(x, out, n, done)
+	}
 	w.variants(done, func(ws weights) {
 		row := w.label("row")
 		w.Label(row)
@@ -176,6 +180,60 @@ func (w *Writer) scores() {
 	})
 	w.Label(done)
 	w.end()
+}
+
+// scoresOfBlocks writes Scores of rows of blockRow bytes, the blocks of linalg.Panel, in vectors of 64 bytes: eight rows
+// at a time, whose lanes it folds together. It falls out of its end for other rows, and for the rows that are left.
+func (w *Writer) scoresOfBlocks(x, out, n reg.GPVirtual, done string) {
+	base, length := w.slice("w")
+	other, eight := w.label("other"), w.label("eight")
+	w.CMPQ(length, imm(blockCols))
+	w.JNE(ref(other))
+	w.CMPQ(n, imm(8))
+	w.JB(ref(other))
+	var regs []reg.VecVirtual
+	for k := range blockRow / w.ISA.Bytes {
+		regs = append(regs, w.ZMM())
+		w.movp(mem(base, k*w.ISA.Bytes), regs[k])
+	}
+	w.Label(eight)
+	even, odd := w.foldRows(x, regs, 0), w.foldRows(x, regs, 1)
+	lo, hi := w.ZMM(), w.ZMM()
+	w.VUNPCKLPD(odd, even, lo)
+	w.VUNPCKHPD(odd, even, hi)
+	w.addp(hi, lo, lo)
+	w.movp(lo, mem(out, 0))
+	w.ADDQ(operand.U32(8*blockRow), x)
+	w.ADDQ(imm(w.ISA.Bytes), out)
+	w.SUBQ(imm(8), n)
+	w.CMPQ(n, imm(8))
+	w.JAE(ref(eight))
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	w.Label(other)
+}
+
+// foldRows returns the scores of rows first, first+2, first+4 and first+6 at x: of each, the last two lanes of the fold.
+func (w *Writer) foldRows(x reg.GPVirtual, regs []reg.VecVirtual, first int) reg.VecVirtual {
+	var rows [4]reg.VecVirtual
+	for i := range rows {
+		acc := [2]reg.VecVirtual{w.ZMM(), w.ZMM()}
+		w.zero(acc[:]...)
+		for k, r := range regs {
+			w.fmap(mem(x, (first+2*i)*blockRow+k*w.ISA.Bytes), r, acc[k%2])
+		}
+		rows[i] = acc[0]
+		w.addp(acc[1], acc[0], acc[0])
+	}
+	// halves adds the first half of each vector's quarters to the second half, and joins the sums of both vectors.
+	halves := func(a, b reg.VecVirtual, first, second uint8) reg.VecVirtual {
+		lo, hi := w.ZMM(), w.ZMM()
+		w.VSHUFF64X2(operand.U8(first), b, a, lo)
+		w.VSHUFF64X2(operand.U8(second), b, a, hi)
+		w.addp(hi, lo, lo)
+		return lo
+	}
+	return halves(halves(rows[0], rows[1], 0x44, 0xee), halves(rows[2], rows[3], 0x44, 0xee), 0x88, 0xdd)
 }
 
 // A visitor is what the two epochs share: the test of a row and the update of w.
