@@ -18,7 +18,7 @@ import (
 
 // avx512Forms are the kernels that asm/avx512 has. At level AVX512 the other functions run the code of asm/avx2.
 var avx512Forms = []string{"Bounds", "BoundsWeighted", "EpochAdaptive", "Exp", "Load", "Log1p", "Logistic", "Pack",
-	"Peak", "RankKUpdate", "Sigmoid", "Stream", "Tile"}
+	"Peak", "RankKUpdate", "Scores", "Sigmoid", "Stream", "Tile"}
 
 // noNEONForms are the kernels that asm/neon lacks. At level NEON these functions run pure Go.
 var noNEONForms = []string{"CopyNonTemporal", "Decimals", "Fence"}
