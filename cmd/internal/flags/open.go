@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"halfspace/block"
@@ -19,6 +20,7 @@ import (
 func OpenRows(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*dataset.Rows, error) {
 	opt := o.options(bar)
 	opt.Warn = a.Warn
+	debug.SetMemoryLimit(opt.Memory) // while the columns are planned; the opened rows set their own limit
 	b := o.Storage.budget()
 	if b.Cache == "" {
 		b.Cluster = ClusterOf(a)

@@ -26,6 +26,7 @@ type Reader struct {
 	info        os.FileInfo
 	Path        string
 	Compression string // its name, or ""
+	Memory      int64  // limit of the memory in bytes; 0: none
 	wide        bool   // the file is text in UTF-16, which R reads as UTF-8
 }
 

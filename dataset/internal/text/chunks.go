@@ -17,9 +17,11 @@ import (
 const (
 	ChunkBytes = 1 << 20   // approximate bytes of text that are parsed at a time
 	liveBytes  = 128 << 10 // the same for standard input whose rows are passed on as soon as they arrive
-	// maxRecord is the largest length of a record in bytes. It also limits the memory that a file without line breaks
-	// can take.
+	// maxRecord is the largest length of a record in bytes, if the memory is large enough. See mostRecord.
 	maxRecord = 64 << 20
+	// recordShare = 8: a record is at most 1/8 of the memory limit. The chunk, the columns made of the chunk, and the
+	// results of examining the first rows are copies of the record that are in memory at the same time.
+	recordShare = 8
 	// maxTextColumns is the largest number of columns of a file: the features, a label and a weight.
 	maxTextColumns = schema.MaxFeatures + 2
 )
@@ -54,6 +56,7 @@ type chunker struct {
 	detect bool // detect whether the file begins with a comment
 	cr     bool // lines end in carriage returns
 	size   int
+	most   int                    // bytes of the longest record
 	spare  *sync.Pool             // *[]byte of chunks that are no longer used; nil: chunks aren't reused
 	live   bool                   // return a chunk as soon as it has a whole record
 	least  func(text []byte) bool // returns true if text is enough for a chunk; nil: a record is enough
@@ -66,7 +69,33 @@ func newChunker(r *source.Reader, at Breaks, size int, spare *sync.Pool) *chunke
 	if most := r.Most(); most >= 0 { // a byte more finds the end
 		size = int(min(int64(size), most+1))
 	}
-	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
+	return &chunker{r: r, path: r.Path, at: at, size: size, most: mostRecord(r.Memory), spare: spare, line: 1}
+}
+
+// mostRecord returns the largest length of a record in bytes for a memory limit; 0 stands for no limit. It bounds the
+// memory that a file without line breaks can take.
+func mostRecord(memory int64) int {
+	if memory == 0 {
+		return maxRecord
+	}
+	return int(min(maxRecord, max(column.LeastReading, memory)/recordShare))
+}
+
+// longError returns the error that the record at the chunker's line is too long. text is the beginning of the record.
+func (c *chunker) longError(text []byte) error {
+	hint, quote := "break it", c.at.Quote
+	if c.at.records != nil {
+		quote = c.at.records.quote
+	}
+	if quote != 0 && bytes.IndexByte(text, quote) >= 0 {
+		hint = "close the quotes in it"
+	}
+	share := ""
+	if c.most < maxRecord {
+		share, hint = ", an eighth of the memory", "use --memory 512MiB, or "+hint
+	}
+	return fmt.Errorf("%s: line %d: the record that begins here is longer than %s%s: %s", c.path, c.line,
+		column.BytesText(int64(c.most)), share, hint)
 }
 
 func (c *chunker) buffer(size int) []byte {
@@ -101,7 +130,7 @@ func (c *chunker) next() (Chunk, error) {
 		if cut == 0 && c.detect && len(buf) >= longestRecord { // quotes that aren't closed may be part of the text
 			cut = bytes.LastIndexByte(buf, '\n') + 1
 		}
-		if cut > 0 && (c.least == nil || c.least(buf[:cut]) || len(buf) >= maxRecord) || c.end {
+		if cut > 0 && (c.least == nil || c.least(buf[:cut]) || len(buf) >= c.most) || c.end {
 			ch := Chunk{buf[:cut], c.line, c.line == 1}
 			c.rest = buf[cut:]
 			c.line += int64(bytes.Count(ch.Text, []byte{'\n'}))
@@ -110,21 +139,12 @@ func (c *chunker) next() (Chunk, error) {
 			}
 			return ch, nil
 		}
-		if len(buf) >= maxRecord {
+		if len(buf) >= c.most {
 			c.end = true
-			hint := "break it"
-			quote := c.at.Quote
-			if c.at.records != nil {
-				quote = c.at.records.quote
-			}
-			if quote != 0 && bytes.IndexByte(buf, quote) >= 0 {
-				hint = "close the quotes in it"
-			}
-			return Chunk{}, fmt.Errorf("%s: line %d: the record that begins here is longer than %s: %s", c.path, c.line,
-				column.BytesText(maxRecord), hint)
+			return Chunk{}, c.longError(buf)
 		}
 		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
+			buf = append(make([]byte, 0, min(c.most, 2*cap(buf))), buf...)
 		}
 	}
 }

@@ -122,16 +122,25 @@ func TestBehindGzip(t *testing.T) {
 
 // TestLongRecord: a line without end is refused before it fills the memory.
 func TestLongRecord(t *testing.T) {
-	for _, c := range []struct{ name, start, want string }{
-		{"a.csv", "x,y\n1,2\n", "DIR/a.csv: line 3: the record that begins here is longer than 64.0 MiB: break it"},
-		{"a.csv", "x,y\n1,2\n1,\"", "DIR/a.csv: line 3: the record that begins here is longer than 64.0 MiB: close the quotes in it"},
-		{"a.svm", "1 1:2\n", "DIR/a.svm: line 2: the record that begins here is longer than 64.0 MiB: break it"},
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name, start string
+		memory      int64
+		want        string
+	}{
+		{"a.csv", "x,y\n1,2\n", 0, "DIR/a.csv: line 3: the record that begins here is longer than 64.0 MiB: break it"},
+		{"a.csv", "x,y\n1,2\n1,\"", 1 << 30, "DIR/a.csv: line 3: the record that begins here is longer than 64.0 MiB: close the quotes in it"},
+		{"a.svm", "1 1:2\n", 512 * mib, "DIR/a.svm: line 2: the record that begins here is longer than 64.0 MiB: break it"},
+		{"a.csv", "x,y\n1,2\n1,\"", 64 * mib,
+			"DIR/a.csv: line 3: the record that begins here is longer than 8.0 MiB, an eighth of the memory: use --memory 512MiB, or close the quotes in it"},
+		{"a.jsonl", "{\"x\":1,\"y\":2}\n", mib,
+			"DIR/a.jsonl: line 2: the record that begins here is longer than 6.0 MiB, an eighth of the memory: use --memory 512MiB, or break it"},
 	} {
 		path := datatest.TextFile(t, c.name, c.start)
 		if err := os.Truncate(path, 1<<30); err != nil {
 			t.Skipf("the file system makes no file of 1 GiB: %v", err)
 		}
-		_, err := dataset.Load(context.Background(), path, dataset.Options{})
+		_, err := dataset.Load(context.Background(), path, dataset.Options{Memory: c.memory})
 		datatest.WantError(t, err, filepath.Dir(path), c.want)
 	}
 }

@@ -33,7 +33,7 @@ func foundIn(t testing.TB, in *CSV, text []byte, size int) (rows []string, rejec
 	t.Helper()
 	f := in.CsvFiles[0]
 	var chunks []Chunk
-	c := &chunker{r: bytes.NewReader(text), at: f.Breaks(), size: size, line: 1}
+	c := &chunker{r: bytes.NewReader(text), at: f.Breaks(), size: size, most: maxRecord, line: 1}
 	for {
 		ch, err := c.next()
 		if err == io.EOF {

@@ -130,7 +130,7 @@ func (e endless) Read(p []byte) (int, error) {
 
 // TestOldMac: carriage returns alone end lines, and are seen before much was read.
 func TestOldMac(t *testing.T) {
-	c := &chunker{r: endless("1,2\r"), path: "a.csv", at: Breaks{Quote: '"'}, size: HeadBytes, line: 1}
+	c := &chunker{r: endless("1,2\r"), path: "a.csv", at: Breaks{Quote: '"'}, size: HeadBytes, most: maxRecord, line: 1}
 	for range 2 {
 		ch, err := c.next()
 		if text := string(ch.Text); err != nil || text != strings.Repeat("1,2\n", len(text)/4) {
@@ -160,7 +160,7 @@ func TestChunks(t *testing.T) {
 		for _, size := range []int{1, 7, 64, 1000} {
 			var got [][]string
 			var gotErr error
-			c := &chunker{r: bytes.NewReader(text), at: Breaks{Quote: '"', Comments: g.comments}, size: size, line: 1}
+			c := &chunker{r: bytes.NewReader(text), at: Breaks{Quote: '"', Comments: g.comments}, size: size, most: maxRecord, line: 1}
 			for gotErr == nil {
 				ch, err := c.next()
 				if err == io.EOF {
