@@ -29,8 +29,8 @@ var (
 // maxFileBytes bounds the bytes of a model file: room for millions of features.
 const maxFileBytes = 256 << 20
 
-// encode returns the bytes of the model's file.
-func (m *Model) encode() ([]byte, error) {
+// saved returns the model in the form of its file, or an error if it can't be written.
+func (m *Model) saved() (*Model, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -41,51 +41,50 @@ func (m *Model) encode() ([]byte, error) {
 	}
 	c := *m.Compact()
 	c.Preprocessing = m.savedPreprocessing()
-	c.Features = append([]string{}, c.Features...) // null in the file would count as damage
-	data, err := withChecksum(&c)
-	if err == errTooLarge {
-		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features",
-			m.Width(), maxFileBytes>>20)
+	if c.Features == nil {
+		c.Features = []string{} // null in the file would count as damage
 	}
-	return data, err
+	return &c, nil
 }
 
 var errTooLarge = fmt.Errorf("it takes more than %d MiB", maxFileBytes>>20)
 
-// withChecksum returns v as indented JSON. The last key is the checksum of all bytes before it.
-func withChecksum(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return nil, err
+// write writes the model's file and returns its sum.
+func (m *Model) write(w io.Writer) (Sum, error) {
+	c, err := m.saved()
+	if err != nil {
+		return Sum{}, err
 	}
-	b.Truncate(b.Len() - len("\n}\n"))
-	b.WriteString(",\n")
-	sum := sha256.Sum256(b.Bytes())
-	fmt.Fprintf(&b, "  \"checksum\": \"sha256:%x\"\n}\n", sum)
-	if b.Len() > maxFileBytes {
-		return nil, errTooLarge
+	sum, err := writeWithChecksum(w, c)
+	if err == errTooLarge {
+		err = fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features",
+			m.Width(), maxFileBytes>>20)
 	}
-	return b.Bytes(), nil
+	return sum, err
 }
 
 // WriteTo writes the model's file to w.
 func (m *Model) WriteTo(w io.Writer) (int64, error) {
-	data, err := m.encode()
-	if err != nil {
-		return 0, err
-	}
-	n, err := w.Write(data)
-	return int64(n), err
+	counted := counter{w: w}
+	_, err := m.write(&counted)
+	return counted.n, err
+}
+
+// A counter counts the bytes written to w.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+// Write writes p.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // Sum returns the SHA-256 of the model's file.
-func (m *Model) Sum() (Sum, error) {
-	data, err := m.encode()
-	return SumBytes(data), err
-}
+func (m *Model) Sum() (Sum, error) { return m.write(io.Discard) }
 
 // Save writes the model's file. It replaces an existing file in one step, or leaves it unchanged.
 func (m *Model) Save(path string) error { return m.SaveContext(context.Background(), path) }
@@ -93,11 +92,22 @@ func (m *Model) Save(path string) error { return m.SaveContext(context.Backgroun
 // SaveContext is Save with a context. If path is a pipe, the end of ctx ends the write. A regular file is written even
 // if ctx has ended.
 func (m *Model) SaveContext(ctx context.Context, path string) error {
-	data, err := m.encode()
+	return save(ctx, path, "model", m.write)
+}
+
+// save writes a file by write. what names the kind of the file.
+func save(ctx context.Context, path, what string, write func(io.Writer) (Sum, error)) error {
+	f, err := files.CreateContext(ctx, path)
 	if err != nil {
-		return fmt.Errorf("%s: the model can't be written: %w", path, err)
+		return err
 	}
-	return files.Replace(ctx, path, data)
+	defer f.Abort()
+	if _, err := write(f); f.Err() != nil {
+		return f.Err()
+	} else if err != nil {
+		return fmt.Errorf("%s: the %s can't be written: %w", path, what, err)
+	}
+	return f.Commit()
 }
 
 // Load reads the model's file at path. Its errors name the file.

@@ -13,7 +13,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 )
@@ -159,11 +158,7 @@ func (r *RowSums) check() error {
 // Save writes the receipt. It replaces an existing file in one step, or leaves it unchanged.
 func (r *Receipt) Save(path string) error {
 	r.Format = ReceiptFormat
-	data, err := withChecksum(r)
-	if err != nil {
-		return fmt.Errorf("%s: the receipt can't be written: %w", path, err)
-	}
-	return files.Replace(context.Background(), path, data)
+	return save(context.Background(), path, "receipt", func(w io.Writer) (Sum, error) { return writeWithChecksum(w, r) })
 }
 
 // ErrReceipt is the error of LoadReceipt for a file that isn't a receipt, has another version, or was cut or changed.

@@ -148,3 +148,10 @@ func FuzzReceipt(f *testing.F) {
 		}
 	})
 }
+
+// withChecksum returns the bytes of writeWithChecksum.
+func withChecksum(v any) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := writeWithChecksum(&b, v)
+	return b.Bytes(), err
+}

@@ -31,22 +31,39 @@ func (m *Model) Compact() *Model {
 	if m.Width() <= mostDenseFeatures || len(m.Weights) == 0 || m.Width() > maxWeights/len(m.Weights) {
 		return m
 	}
-	c, weights := *m, 0
-	c.Weights = [][]float64{}
+	weights := 0
 	for _, row := range m.Weights {
-		v := SparseVector{Features: []int{}, Weights: []float64{}}
-		for i, w := range row {
-			if w != 0 || math.Signbit(w) {
-				v.Features, v.Weights = append(v.Features, i), append(v.Weights, w)
-			}
-		}
-		weights += len(v.Weights)
-		c.SparseWeights = append(c.SparseWeights, v)
+		weights += savedWeights(row)
 	}
 	if 2*weights > m.Width()*len(m.Weights) {
 		return m
 	}
+	c := *m
+	c.Weights = [][]float64{}
+	for _, row := range m.Weights {
+		n := savedWeights(row)
+		v := SparseVector{Features: make([]int, 0, n), Weights: make([]float64, 0, n)}
+		for i, w := range row {
+			if isSaved(w) {
+				v.Features, v.Weights = append(v.Features, i), append(v.Weights, w)
+			}
+		}
+		c.SparseWeights = append(c.SparseWeights, v)
+	}
 	return &c
+}
+
+// isSaved returns true if a sparse vector has the weight w.
+func isSaved(w float64) bool { return w != 0 || math.Signbit(w) }
+
+// savedWeights returns the number of weights of a row that a sparse vector has.
+func savedWeights(row []float64) (n int) {
+	for _, w := range row {
+		if isSaved(w) {
+			n++
+		}
+	}
+	return n
 }
 
 // expand sets Weights from SparseWeights, if there are any. Since a few bytes of a file may ask for a gigabyte, the
