@@ -122,7 +122,9 @@ func (t *Table) textReader(p *plan.Plan) textfile.Options {
 		}
 	}
 	if p.Spec != nil {
-		columns := p.Spec.Columns()
+		spec := *p.Spec
+		spec.Features = spec.Features[:min(len(spec.Features), mostNames)] // Columns describes each feature
+		columns := spec.Columns()
 		for _, c := range columns[:min(len(columns), mostNames)] {
 			o.Names = append(o.Names, c.Name)
 		}
