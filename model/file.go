@@ -15,6 +15,7 @@ import (
 
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/memory"
 )
 
 // The errors that Read and Load return; test for them with errors.Is. For a file that can't be opened, Load returns an
@@ -114,7 +115,8 @@ func save(ctx context.Context, path, what string, write func(io.Writer) (Sum, er
 func Load(path string) (*Model, error) { return LoadWithin(path, 0) }
 
 // LoadWithin is Load with a memory limit in bytes; 0 stands for four fifths of the available memory. The error is
-// ErrMemory if the file's sparse weights expand to more than half of the limit and more than 16 MiB.
+// ErrMemory if reading the file takes more than the limit, or if the file's sparse weights expand to more than half of
+// the limit. A limit below 16 MiB counts as 16 MiB.
 func LoadWithin(path string, memory int64) (*Model, error) {
 	return load(path, func(r io.Reader) (*Model, error) { return read(r, memory) })
 }
@@ -134,12 +136,16 @@ func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
 }
 
 // Read reads a model's file to its end. It returns ErrNoModel, ErrVersion or ErrDamaged unless the format and the
-// checksum are right and the model passes Check. It returns ErrMemory if the file's sparse weights expand to more than
-// two fifths of the available memory and more than 16 MiB.
+// checksum are right and the model passes Check. It returns ErrMemory if reading the file takes more than four fifths of
+// the available memory, or if the file's sparse weights expand to more than two fifths.
 func Read(r io.Reader) (*Model, error) { return read(r, 0) }
 
-func read(r io.Reader, memory int64) (*Model, error) {
-	data, err := readObject(r, maxFileBytes)
+func read(r io.Reader, most int64) (*Model, error) {
+	limit := max(leastLimit, memory.Limit(most))
+	data, err := readObject(r, int(min(maxFileBytes, limit)))
+	if errors.Is(err, errLarger) && limit < maxFileBytes {
+		return nil, fmt.Errorf("%w: its text has more than %s, the limit: give it more, or train on fewer features", ErrMemory, humanize.Size(limit))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +162,10 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	if seen.fault != nil {
 		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, seen.fault)
 	}
+	if need := seen.memory(); need > limit {
+		return nil, fmt.Errorf("%w: reading its %s of text takes %s, and the limit is %s: give it more, or train on fewer features",
+			ErrMemory, humanize.Size(int64(len(data))), humanize.Size(need), humanize.Size(limit))
+	}
 	m := new(Model)
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, humanize.WithoutMiddle(err.Error(), 200))
@@ -166,7 +176,7 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	if len(m.Classes) > 2 && m.Options.Multiclass == "" { // earlier versions knew only this way
 		m.Options.Multiclass = OneVersusRest
 	}
-	if err = m.expand(memory); errors.Is(err, ErrMemory) {
+	if err = m.expand(most); errors.Is(err, ErrMemory) {
 		return nil, err
 	}
 	if err == nil {
@@ -178,8 +188,11 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	return m, nil
 }
 
-// readObject reads r to its end, at most most bytes. It returns ErrNoModel if the file is larger or doesn't begin with
-// a JSON object.
+// errLarger is in the chain of the error of readObject for a larger file.
+var errLarger = errors.New("larger")
+
+// readObject reads r to its end, at most most bytes. It returns ErrNoModel if the file doesn't begin with a JSON object,
+// and ErrNoModel with errLarger if it has more bytes.
 func readObject(r io.Reader, most int) ([]byte, error) {
 	br := bufio.NewReader(io.LimitReader(r, int64(most)+1))
 	head, err := br.Peek(64)
@@ -189,17 +202,21 @@ func readObject(r io.Reader, most int) ([]byte, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
 		return nil, fmt.Errorf("%w: it doesn't start as a JSON object", ErrNoModel)
 	}
+	larger := fmt.Errorf("%w: %w than %d MiB", ErrNoModel, errLarger, most>>20)
 	var data bytes.Buffer
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // otherwise data grows, and leaves garbage
-			data.Grow(int(min(info.Size(), int64(most))) + bytes.MinRead)
+			if info.Size() > int64(most) {
+				return nil, larger
+			}
+			data.Grow(int(info.Size()) + bytes.MinRead)
 		}
 	}
 	if _, err := data.ReadFrom(br); err != nil {
 		return nil, err
 	}
 	if data.Len() > most {
-		return nil, fmt.Errorf("%w: larger than %d MiB", ErrNoModel, most>>20)
+		return nil, larger
 	}
 	return data.Bytes(), nil
 }

@@ -21,9 +21,11 @@ const mostDenseFeatures = 1 << 12
 // maxWeights is the largest number of weights of a model. They take 1 GiB.
 const maxWeights = 1 << 27
 
+// leastLimit is the smallest memory limit of reading a model, in bytes.
+const leastLimit = 16 << 20
+
 // mostUnlimitedWeights is the number of weights that a file of SparseWeights may ask for even if the memory is smaller.
-// They take 16 MiB.
-const mostUnlimitedWeights = 1 << 21
+const mostUnlimitedWeights = leastLimit / 8
 
 // Compact returns the model in the form of its file. A model of more than mostDenseFeatures features has SparseWeights
 // in place of Weights if at most half of its weights aren't 0.

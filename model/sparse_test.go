@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"halfspace/internal/require"
@@ -132,4 +133,38 @@ func TestLittleMemory(t *testing.T) {
 	if _, err := LoadWithin(path, 2*8*features); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestReadMemory: a file is refused before it is read if its text takes more than the memory, and before it is decoded if the text and
+// its values do. An ErrMemory says how much.
+func TestReadMemory(t *testing.T) {
+	weights := func(part string, times int) string {
+		return sign(strings.Replace(small, "[[1, 2]]", "["+strings.Repeat(part, times)+"[1, 2]]", 1))
+	}
+	texts := `"others": {"x": [` + strings.Repeat(`"x",`, 100_000) + `1]}`
+	path := filepath.Join(t.TempDir(), "m.json")
+	for _, c := range []struct {
+		name, text string
+		memory     int64
+		want       string
+		most       int64 // bytes that may be allocated
+	}{
+		{"text", "{" + strings.Repeat(" ", 17<<20), 1, "its text has more than 16 MiB, the limit: give it more", 1 << 20},
+		{"lists", weights("[],", 400_000), 16 << 20, "reading its 1.145 MiB of text takes ", 4 << 20},
+		{"numbers", weights("[0.5,0.25,1.5,7],", 400_000), 32 << 20, "reading its 6.485 MiB of text takes ", 16 << 20},
+		{"texts of any type", sign(strings.Replace(small, `"label"`, `"options": {`+texts+`}, "label"`, 1)), 16 << 20, "reading its 390.9 KiB of text takes ", 4 << 20},
+		{"no model", "x" + strings.Repeat(" ", 17<<20), 1, "it doesn't start as a JSON object", 1 << 20},
+		{"damaged", weights("[],", 400_000), 1 << 30, "weights has 400001 rows", 1 << 30},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+		var err error
+		took := allocated(func() { _, err = LoadWithin(path, c.memory) })
+		if require.Error(t, err, c.want); errors.Is(err, ErrMemory) != (c.name != "no model" && c.name != "damaged") {
+			t.Errorf("%s: error %v", c.name, err)
+		}
+		if int64(took) > c.most {
+			t.Errorf("%s: it allocated %d bytes", c.name, took)
+		}
+	}
+	require.Value(Read(strings.NewReader(sign(small))))(t)
 }

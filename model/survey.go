@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"halfspace/internal/humanize"
 	"halfspace/schema"
@@ -61,6 +62,26 @@ type survey struct {
 	seenKeys     map[string]bool
 
 	values, objects, arrays, classes int
+
+	texts  int // number of bytes of strings that aren't keys, with textMemory for each string
+	others int // number of values of types that the file chooses, below the key "options"
+}
+
+// The bytes of memory that decoding a value takes, with the part of a list that is allocated before its values come, and the
+// shorter list that it replaces.
+const (
+	numberMemory = 16
+	textMemory   = 24 // in addition to a number, and to the bytes of the text
+	listMemory   = 64
+	objectMemory = 2 * int64(unsafe.Sizeof(schema.Column{})) // the largest type of which a model has many
+	otherMemory  = 128                                       // of a value of any type
+)
+
+// memory returns an upper bound of the memory that the text and its values take, in bytes.
+func (s *survey) memory() int64 {
+	scalars := s.values - s.arrays - s.objects
+	return int64(len(s.data)) + numberMemory*int64(scalars) + int64(s.texts) + listMemory*int64(s.arrays) +
+		objectMemory*int64(s.objects) + otherMemory*int64(s.others)
 }
 
 // newSurvey surveys a text. It returns an error if the text ends early or continues after the object.
@@ -118,6 +139,7 @@ func (s *survey) text(i, end int) {
 			s.format = string(s.data[i+1 : end])
 		}
 		s.value(i)
+		s.texts += end - i + textMemory
 		return
 	}
 	written := string(s.data[i+1 : end])
@@ -163,6 +185,9 @@ func (s *survey) value(i int) {
 		return
 	}
 	s.values++
+	if s.topKey == "options" {
+		s.others++
+	}
 	switch s.data[i] {
 	case '{':
 		s.objects++

@@ -107,7 +107,7 @@ func inspectFile(cmd *cobra.Command, a *console.App, path string, top int, text 
 	case isProof:
 		return inspectProof(a, path, asJSON)
 	case isModel:
-		return inspectModel(cmd.Context(), a, path, top, asJSON)
+		return inspectModel(cmd.Context(), a, path, top, memory, asJSON)
 	}
 	return inspectData(cmd.Context(), a, path, text, memory, asJSON)
 }

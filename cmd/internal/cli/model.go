@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/internal/stats"
 	"halfspace/model"
@@ -46,8 +47,10 @@ func (w weight) label() string {
 	return fmt.Sprintf("%s (%s)", w.Feature, humanize.FirstCharacters(strings.Join(w.Texts, ", "), 60))
 }
 
-func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
-	m, err := console.LoadModel(ctx, path, 0)
+func inspectModel(ctx context.Context, a *console.App, path string, top int, memory *flags.Size, asJSON bool) error {
+	_, undo := memory.Hold()
+	defer undo()
+	m, err := console.LoadModel(ctx, path, memory.Bytes)
 	if err != nil {
 		return err
 	}

@@ -205,15 +205,17 @@ func (o *evalOptions) suits(models []*model.Model) error {
 // loadAll loads the models. All models together may take at most half of the memory, which is also the bound for one
 // model elsewhere.
 func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
-	left := o.Memory.Limit()
+	limit, undo := o.Memory.Hold()
+	defer undo()
+	held := int64(0)
 	for _, path := range o.models {
-		m, err := console.LoadModel(ctx, path, max(1, left))
+		m, err := console.LoadModel(ctx, path, max(1, limit-held))
 		if err != nil {
 			return nil, err
 		}
-		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
+		if held += bytesOf(m); 2*held > limit && len(o.models) > 1 {
 			return nil, message.Errorf("%w: the models, %s included, take more than half of %s: give more with "+
-				"--memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
+				"--memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(limit))
 		}
 		models = append(models, m)
 	}

@@ -63,6 +63,8 @@ predictions, or with --score, --proba or --project these alone.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
+		_, undo := o.Memory.Hold()
+		defer undo()
 		m, err := console.LoadModel(cmd.Context(), o.model, o.Memory.Bytes)
 		switch {
 		case err != nil:
