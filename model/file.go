@@ -96,8 +96,8 @@ func (m *Model) SaveContext(ctx context.Context, path string) error {
 	return save(ctx, path, "model", m.write)
 }
 
-// save writes a file by write. what names the kind of the file.
-func save(ctx context.Context, path, what string, write func(io.Writer) (Sum, error)) error {
+// save writes a file by write. kind names the file in errors.
+func save(ctx context.Context, path, kind string, write func(io.Writer) (Sum, error)) error {
 	f, err := files.CreateContext(ctx, path)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func save(ctx context.Context, path, what string, write func(io.Writer) (Sum, er
 	if _, err := write(f); f.Err() != nil {
 		return f.Err()
 	} else if err != nil {
-		return fmt.Errorf("%s: the %s can't be written: %w", path, what, err)
+		return fmt.Errorf("%s: the %s can't be written: %w", path, kind, err)
 	}
 	return f.Commit()
 }
@@ -144,7 +144,8 @@ func read(r io.Reader, most int64) (*Model, error) {
 	limit := max(leastLimit, memory.Limit(most))
 	data, err := readObject(r, int(min(maxFileBytes, limit)))
 	if errors.Is(err, errLarger) && limit < maxFileBytes {
-		return nil, fmt.Errorf("%w: its text has more than %s, the limit: give it more, or train on fewer features", ErrMemory, humanize.Size(limit))
+		return nil, fmt.Errorf("%w: its text has more than %s, the limit: give it more, or train on fewer features",
+			ErrMemory, humanize.Size(limit))
 	}
 	if err != nil {
 		return nil, err

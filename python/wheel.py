@@ -15,10 +15,13 @@ TAGS = {
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Adds the command at $HALFSPACE_WHEEL_COMMAND, built for $HALFSPACE_WHEEL_SYSTEM."""
+    """Adds the command at $HALFSPACE_WHEEL_COMMAND, built for $HALFSPACE_WHEEL_SYSTEM, and licenses."""
 
     def initialize(self, version, build_data):
         command, system = os.environ["HALFSPACE_WHEEL_COMMAND"], os.environ["HALFSPACE_WHEEL_SYSTEM"]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TAGS[system]}"
         build_data["force_include"][command] = f"halfspace/bin/{os.path.basename(command)}"
+        licenses = os.path.join(self.root, "..", "cmd", "internal", "cli", "licenses.txt")
+        build_data["force_include"][licenses] = "halfspace/bin/licenses.txt"
+        build_data["force_include"][os.path.join(self.root, "..", "LICENSE")] = "halfspace/bin/LICENSE"

@@ -23,7 +23,10 @@ type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
 	ImportMap       map[string]string // from the path in an import to the package that it means, where they differ
-	Module          *struct{ Main bool }
+	Module          *struct {
+		Main               bool
+		Path, Version, Dir string
+	}
 }
 
 // A system is what Go builds for.
@@ -43,7 +46,7 @@ func TestSystems(t *testing.T) {
 			if require.Small() && s.arch != "386" {
 				t.Skip("each system takes seconds")
 			}
-			packages, err := list(s, "../..", "./...")
+			packages, err := list(s, "../..", "-test", "./...")
 			require.NoError(t, err)
 			own, errs := c.check(s, packages)
 			for _, err := range errs {
@@ -68,7 +71,7 @@ func TestSystemsFinds(t *testing.T) {
 	c := newChecker()
 	for arch, wrong := range map[string]bool{"386": true, "amd64": false} {
 		s := system{"linux", arch, ""}
-		packages, err := list(s, dir, "./...")
+		packages, err := list(s, dir, "-test", "./...")
 		require.NoError(t, err)
 		own, errs := c.check(s, packages)
 		if own != 1 || len(errs) > 0 != wrong {
@@ -79,7 +82,7 @@ func TestSystemsFinds(t *testing.T) {
 
 // list returns the packages of a module, their tests and all that they import, each after what it imports.
 func list(s system, dir string, patterns ...string) ([]listed, error) {
-	args := []string{"list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "-tags", s.tags}
+	args := []string{"list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "-tags", s.tags}
 	cmd := exec.Command("go", append(args, patterns...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Env = append(os.Environ(), "GOOS="+s.os, "GOARCH="+s.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")

@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 import venv
+import zipfile
 
 import pytest
 
@@ -20,6 +21,8 @@ def test_wheel(tmp_path):
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path], cwd=ROOT / "python", env=environment,
                    check=True, capture_output=True)
     wheel, = tmp_path.glob("halfspace-*-py3-none-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "halfspace/bin/LICENSE" in names and "halfspace/bin/licenses.txt" in names
     venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", wheel], check=True)

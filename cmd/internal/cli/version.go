@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	_ "embed"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -32,8 +33,13 @@ type versionReport struct {
 	ISA           string   `json:"isa"`      // the instruction set in use
 }
 
+// licenses are the notices of the modules that are linked into the command. A test of cmd/halfspace writes the file.
+//
+//go:embed licenses.txt
+var licenses []byte
+
 func Version(a *console.App) *cobra.Command {
-	var asJSON bool
+	var asJSON, showsLicenses bool
 	cmd := &cobra.Command{
 		Use:   "version [options]",
 		Short: "Show the version, the processor and the instruction set in use",
@@ -42,11 +48,19 @@ processor's features and the instruction set that halfspace uses. It uses the
 fastest one, unless --isa of another command or the environment variable
 ` + flags.ISAVariable + ` names a different one. Results are the same bit for bit.`,
 		Example: `  halfspace version
-  ` + flags.ISAVariable + `=generic halfspace version --json`,
+  ` + flags.ISAVariable + `=generic halfspace version --json
+  halfspace version --licenses`,
 		Args: unknownCommand,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	cmd.Flags().BoolVar(&showsLicenses, "licenses", false, "Print the licenses of the code that this program has from others.")
 	cmd.RunE = func(*cobra.Command, []string) error {
+		switch {
+		case showsLicenses && asJSON:
+			return console.Usagef("--json and --licenses: the licenses are text, leave one of the two out")
+		case showsLicenses:
+			return a.Print(licenses)
+		}
 		if err := flags.UseISA(""); err != nil {
 			return err
 		}
