@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -244,4 +245,74 @@ func TestCutFooter(t *testing.T) {
 		_, err := readFooter(fields(slices.Delete(slices.Clone(parts), i, i+1)...))
 		wantError(t, fmt.Sprint("without field ", i+1), err, "its footer lacks the schema, the rows or the row groups")
 	}
+}
+
+// absurdFields returns fields of the given number that claim size bytes or elements, and have none.
+func absurdFields(id int, size uint64) map[string][]byte {
+	claim := func(head ...byte) []byte { return binary.AppendUvarint(head, size) }
+	return map[string][]byte{
+		"text":              field(id, thriftBinary, claim()),
+		"list of booleans":  field(id, thriftList, claim(0xf0|thriftTrue)),
+		"list of bytes":     field(id, thriftList, claim(0xf0|thriftByte)),
+		"list of texts":     field(id, thriftList, claim(0xf0|thriftBinary)),
+		"list of structs":   field(id, thriftList, claim(0xf0|thriftStruct)),
+		"set of doubles":    field(id, thriftSet, claim(0xf0|thriftDouble)),
+		"map of texts":      field(id, thriftMap, append(claim(), thriftBinary<<4|thriftBinary)),
+		"text in a struct":  field(id, thriftStruct, append([]byte{0x10 | thriftBinary}, claim()...)),
+		"list of lists":     field(id, thriftList, append([]byte{0x10 | thriftList}, claim(0xf0|thriftList)...)),
+		"list in a map":     field(id, thriftMap, append([]byte{1, thriftByte<<4 | thriftList, 0}, claim(0xf0|thriftInt64)...)),
+		"list of no values": field(id, thriftList, claim(0xf0)),
+	}
+}
+
+// TestThriftSizes: a page header, a schema or a footer that claims absurd sizes is refused before they take memory. Readers of Thrift that
+// believe them run out of memory (CVE-2026-43868). No other reader of Thrift gets a page header, and none gets a schema before the check.
+func TestThriftSizes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 12))
+	w := &chunkWriter{rng: rng, typ: Int32, encoding: plain, rows: 1000}
+	c := w.write(randomEntries(w, 10))
+	_, n, err := parseHeader(w.out)
+	require.NoError(t, err)
+	for _, size := range []uint64{1 << 20, 1<<31 - 1, 1 << 32, 1<<62 + 1, 1<<64 - 1} {
+		for name, f := range absurdFields(15, size) {
+			unended := fields(f)
+			unended = unended[:len(unended)-1]
+			bad := slices.Concat(w.out[:n-1], []byte{unended[0] - 7<<4}, unended[1:], w.out[n:]) // the number is 8 behind the last one
+			c.Size = int64(len(bad))
+			mem := &heap{}
+			took := allocated(func() {
+				if _, err := readAll(rng, bad, c, NewPool(mem)); err == nil {
+					t.Errorf("a page header with a %s of %d gives no error", name, size)
+				}
+			})
+			if took > 1<<20 || mem.most > 1<<20 {
+				t.Errorf("a page header with a %s of %d: %d bytes allocated", name, size, max(took, uint64(mem.most)))
+			}
+		}
+		for name, f := range absurdFields(4, size) {
+			element := fields(field(1, thriftInt32, zigzag(int(Double))), field(3, thriftInt32, zigzag(1)), f)
+			root := fields(field(4, thriftBinary, textBytes("root")), field(5, thriftInt32, zigzag(1)))
+			parts := footerFields(1)
+			parts[1] = field(2, thriftList, listOf(root, element[:len(element)-1]))
+			for what, footer := range map[string][]byte{"schema": fields(parts...), "footer": fields(append(footerFields(1), absurdFields(15, size)[name])...)} {
+				took := allocated(func() {
+					if _, err := readFooter(footer); err == nil {
+						t.Errorf("a %s with a %s of %d gives no error", what, name, size)
+					}
+				})
+				if took > 1<<20 {
+					t.Errorf("a %s with a %s of %d: %d bytes allocated", what, name, size, took)
+				}
+			}
+		}
+	}
+}
+
+// allocated returns the number of bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
