@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/writer"
@@ -139,9 +138,7 @@ func (w *Writer) Write(rec arrow.Record) error {
 			if err := w.check(rec); err != nil {
 				return err
 			}
-			same := array.NewRecord(w.schema, rec.Columns(), rec.NumRows()) // metadata of rec's fields may differ
-			defer same.Release()
-			return w.enc.Write(same)
+			return w.enc.Write(rec)
 		})
 	}
 	if w.err == nil {

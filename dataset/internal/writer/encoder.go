@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
 	"halfspace/dataset/internal/column"
@@ -30,36 +31,48 @@ type grouping struct {
 	rows, bytes       int64 // rows and bytes of the group that is being filled
 }
 
-// cut divides rec into parts that each belong to one group, and calls write with each part. first is true if the part
-// begins a group.
-func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first bool) error) error {
-	size := recordSizes(rec)
-	for lo, all := int64(0), rec.NumRows(); lo < all; {
-		most := min(all-lo, g.maxRows-g.rows)
+// A rowRange is consecutive rows of a record: lo up to, but not including, hi.
+type rowRange struct {
+	lo, hi int64
+	bytes  int64 // of their values
+	first  bool  // they begin a group
+}
+
+// cut divides the rows of columns into ranges that each belong to one group, and calls write with each range.
+func (g *grouping) cut(columns []arrow.Array, rows int64, write func(part rowRange) error) error {
+	size := sizeOfRows(columns)
+	for lo := int64(0); lo < rows; {
+		most := min(rows-lo, g.maxRows-g.rows)
 		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(int(lo), int(lo)+i+1) > g.MaxBytes }))
 		if n == 0 && g.rows > 0 { // the group is full
 			g.rows, g.bytes = 0, 0
 			continue
 		}
 		n = max(1, n)
-		part := rec.NewSlice(lo, lo+n)
-		err := write(part, g.rows == 0)
-		part.Release()
-		if err != nil {
+		part := rowRange{lo, lo + n, size(int(lo), int(lo+n)), g.rows == 0}
+		if err := write(part); err != nil {
 			return err
 		}
-		g.rows, g.bytes, lo = g.rows+n, g.bytes+size(int(lo), int(lo+n)), lo+n
+		g.rows, g.bytes, lo = g.rows+n, g.bytes+part.bytes, lo+n
 	}
 	return nil
 }
 
-func recordSizes(rec arrow.Record) column.SizeOfRows {
-	sizes := make([]column.SizeOfRows, rec.NumCols())
-	for i, col := range rec.Columns() {
-		sizes[i] = column.RowSizes(col)
+// sizeOfRows returns the sizes of the rows of columns together.
+func sizeOfRows(columns []arrow.Array) column.SizeOfRows {
+	fixed := int64(0) // bytes of a row in the columns whose values all have the same size
+	var others []column.SizeOfRows
+	for _, c := range columns {
+		switch c.(type) {
+		case array.BinaryLike, array.ListLike:
+			others = append(others, column.RowSizes(c))
+		default:
+			fixed += column.RowSizes(c)(0, 1)
+		}
 	}
-	return func(lo, hi int) (bytes int64) {
-		for _, of := range sizes {
+	return func(lo, hi int) int64 {
+		bytes := fixed * int64(hi-lo)
+		for _, of := range others {
 			bytes += of(lo, hi)
 		}
 		return bytes
@@ -69,18 +82,25 @@ func recordSizes(rec arrow.Record) column.SizeOfRows {
 // IPC writes an Arrow IPC file.
 type IPC struct {
 	file     *ipc.FileWriter
+	schema   *arrow.Schema
 	MaxBytes int64 // maximum bytes of a record
 }
 
 // NewIPC begins an Arrow IPC file with the given schema.
 func NewIPC(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	w, err := ipc.NewFileWriter(&Counted{Writer: out}, ipc.WithSchema(schema))
-	return IPC{w, GroupBytes}, err
+	return IPC{w, schema, GroupBytes}, err
 }
 
 func (e IPC) Write(rec arrow.Record) error {
+	same := array.NewRecord(e.schema, rec.Columns(), rec.NumRows()) // the metadata of rec's fields may differ
+	defer same.Release()
 	records := grouping{maxRows: math.MaxInt32, MaxBytes: e.MaxBytes}
-	return records.cut(rec, func(part arrow.Record, _ bool) error { return e.file.Write(part) })
+	return records.cut(same.Columns(), same.NumRows(), func(of rowRange) error {
+		part := same.NewSlice(of.lo, of.hi)
+		defer part.Release()
+		return e.file.Write(part)
+	})
 }
 
 func (e IPC) Finish() error { return e.file.Close() }

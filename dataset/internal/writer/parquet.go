@@ -45,9 +45,15 @@ type Parquet struct {
 	base   []parquet.WriterProperty
 	schema *arrow.Schema // schema of plain columns
 	Groups grouping
-	held   []arrow.Record // rows of the row group that is being filled
+	held   []heldRows // rows of the row group that is being filled
 	levels levels
 	out    *tail
+}
+
+// heldRows are copies of rows.
+type heldRows struct {
+	columns []arrow.Array
+	bytes   int64 // of their values
 }
 
 // pageBytes is the approximate number of bytes of text in a page. Arrow's writers check the size of a page only after
@@ -157,57 +163,43 @@ func (e *Parquet) Write(rec arrow.Record) error {
 		defer plain.Release()
 		columns[i] = plain
 	}
-	plain := array.NewRecord(e.schema, columns, rec.NumRows())
-	defer plain.Release()
-	return e.Groups.cut(plain, func(part arrow.Record, first bool) error {
-		if first {
+	return e.Groups.cut(columns, rec.NumRows(), func(part rowRange) error {
+		if part.first {
 			if err := e.writeGroup(); err != nil {
 				return err
 			}
 		}
-		return e.hold(part)
+		return e.hold(columns, part)
 	})
 }
 
 // hold adds a copy of rows to the row group. It joins a small part with a part of about the same size before it, and
 // repeats this for the result.
-func (e *Parquet) hold(part arrow.Record) error {
-	parts := []arrow.Record{part}
-	bytes := recordSizes(part)(0, int(part.NumRows()))
-	for k := len(e.held) - 1; k >= 0; k-- {
-		before := recordSizes(e.held[k])(0, int(e.held[k].NumRows()))
-		if before > min(bytes, max(pageBytes, partBytes*part.NumCols())) {
-			break
-		}
-		parts, bytes = append(parts, e.held[k]), bytes+before
+func (e *Parquet) hold(columns []arrow.Array, part rowRange) error {
+	kept, bytes := len(e.held), part.bytes
+	for kept > 0 && e.held[kept-1].bytes <= min(bytes, max(pageBytes, partBytes*int64(len(columns)))) {
+		kept--
+		bytes += e.held[kept].bytes
 	}
-	slices.Reverse(parts)
-	joined, err := joinedRecord(e.ctx, parts)
-	if err == nil {
-		e.held = append(e.held[:len(e.held)+1-len(parts)], joined)
-	}
-	return err
-}
-
-func joinedRecord(ctx context.Context, parts []arrow.Record) (arrow.Record, error) {
-	columns, same := make([]arrow.Array, parts[0].NumCols()), make([]arrow.Array, len(parts))
-	rows := int64(0)
-	for _, p := range parts {
-		rows += p.NumRows()
-	}
-	for i := range columns {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	joined, same := heldRows{make([]arrow.Array, len(columns)), bytes}, make([]arrow.Array, len(e.held)-kept+1)
+	for i, c := range columns {
+		if err := e.ctx.Err(); err != nil {
+			return err
 		}
-		for k, p := range parts {
-			same[k] = p.Column(i)
+		for k, before := range e.held[kept:] {
+			same[k] = before.columns[i]
 		}
+		last := array.NewSlice(c, part.lo, part.hi)
+		same[len(same)-1] = last
 		var err error
-		if columns[i], err = array.Concatenate(same, memory.DefaultAllocator); err != nil {
-			return nil, err
+		joined.columns[i], err = array.Concatenate(same, memory.DefaultAllocator)
+		if last.Release(); err != nil {
+			return err
 		}
 	}
-	return array.NewRecord(parts[0].Schema(), columns, rows), nil
+	clear(e.held[kept:])
+	e.held = append(e.held[:kept], joined)
+	return nil
 }
 
 // writeGroup writes the rows in memory as a row group, if there are any.
@@ -226,7 +218,7 @@ func (e *Parquet) writeGroup() error {
 			return err
 		}
 		for _, part := range e.held {
-			if err := e.writeColumn(w, i, part.Column(i)); err != nil {
+			if err := e.writeColumn(w, i, part.columns[i]); err != nil {
 				return err
 			}
 		}
@@ -241,7 +233,7 @@ func (e *Parquet) writeGroup() error {
 func (e *Parquet) measure() {
 	options := slices.Clone(e.base)
 	for i, f := range e.schema.Fields() {
-		if slices.ContainsFunc(e.held, func(part arrow.Record) bool { return longest(part.Column(i)) > int(parquet.DefaultMaxStatsSize) }) {
+		if slices.ContainsFunc(e.held, func(part heldRows) bool { return longest(part.columns[i]) > int(parquet.DefaultMaxStatsSize) }) {
 			options = append(options, parquet.WithStatsFor(f.Name, false))
 		}
 	}
