@@ -50,7 +50,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	column.Within(in, t.opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.bound))
 	opt.tell(base64Notes(columns, out))
-	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers
+	wopt.Copied, wopt.Warn, wopt.Workers, wopt.Memory = columns.NumFields(), opt.Warn, opt.Workers, opt.Memory
 	w, err := Create(ctx, out, columns, wopt)
 	if err != nil {
 		return 0, err

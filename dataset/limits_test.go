@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -281,6 +282,27 @@ func TestManyColumns(t *testing.T) {
 	if opt.Exclude = []string{"c1*", "c2*"}; err != nil {
 		if rows, err := Convert(ctx, []string{path}, filepath.Join(t.TempDir(), "b.csv"), opt, WriterOptions{}); err != nil || rows != 2 {
 			t.Errorf("convert of fewer columns: %d rows, %v", rows, err)
+		}
+	}
+}
+
+// TestColumnsOfText: the columns of a text file that isn't read take memory too.
+func TestColumnsOfText(t *testing.T) {
+	t.Parallel()
+	const columns = 70_000
+	names := make([]string, columns)
+	for i := range names {
+		names[i] = "c" + strconv.Itoa(i)
+	}
+	svmlight := fmt.Sprintf("1 1:1 %d:1\n0 1:2\n", columns)
+	csv := strings.Join(names, ",") + "\n" + strings.Repeat(strings.Repeat("0,", columns-1)+"1\n", 2)
+	for name, text := range map[string]string{"a.csv": csv, "a.svm": svmlight} {
+		path := textFile(t, name, text)
+		opt := Options{Memory: 64 << 20, Keep: []string{"c7"}}
+		_, err := Convert(context.Background(), []string{path}, filepath.Join(t.TempDir(), "b.csv"), opt, WriterOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), path+": 70,00") || !errors.Is(err, ErrMemory) ||
+			!strings.HasSuffix(err.Error(), " and the limit is 64 MiB: give more with Memory, or write fewer columns") {
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type WriterOptions struct {
 	Label        string            // for svmlight: the label column; default: "label"
 	Workers      int               // for text: number of goroutines that format a record; 0: GOMAXPROCS
 	Texts        []string          // for NumPy: all texts that a column of text may have
+	Memory       int64             // limit in bytes, of which a row group of Parquet takes at most 1/8; 0: none
 	Copied       int               // number of columns, from the first on, that come from a file
 	Warn         func(text string) // called when the file is closed, if text changes values of copied columns
 }
@@ -91,7 +92,7 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 			w.enc, err = writer.NewNumPy(file, schema, opt.Texts)
 		default:
 			w.enc, err = writer.NewParquet(ctx, file, schema, writer.ParquetOptions{Compression: opt.Compression,
-				GroupRows: opt.RowGroupRows, Metadata: opt.Metadata})
+				GroupRows: opt.RowGroupRows, Metadata: opt.Metadata, Memory: opt.Memory})
 		}
 		return err
 	})

@@ -313,7 +313,7 @@ func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 			return message.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
 		}
 	}
-	opt := dataset.WriterOptions{Label: records.PredictionName, Warn: p.warn, Workers: p.o.Workers}
+	opt := dataset.WriterOptions{Label: records.PredictionName, Warn: p.warn, Workers: p.o.Workers, Memory: p.o.Memory.Limit()}
 	if at := schema.FieldIndices(records.PredictionName); len(at) > 0 {
 		opt.Copied = at[0]
 	}

@@ -3,7 +3,9 @@ package column
 import (
 	"fmt"
 
+	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 )
 
 // LeastReading is the smallest memory limit of reading, in bytes.
@@ -29,6 +31,19 @@ func NewBudget(bytes int64) *Budget {
 		bytes = max(LeastReading, bytes)
 	}
 	return memory.NewBudget(bytes)
+}
+
+// columnBytes is the approximate number of bytes that a column of a text file takes whether it is used or not: its name, its type and what
+// the first rows say about its values.
+const columnBytes = 1 << 10
+
+// CheckColumns returns an error if n columns of the text file at path take more than a memory limit; 0 stands for no limit.
+func CheckColumns(path string, n int, limit int64) error {
+	if need := columnBytes * int64(n); limit > 0 && need > max(LeastReading, limit) {
+		return Mark(message.Errorf("%s: %s take %s of memory, and the limit is %s: give more with --memory, or write fewer columns",
+			path, humanize.Plural(int64(n), "column"), humanize.Size(need), humanize.Size(max(LeastReading, limit))), ErrMemory)
+	}
+	return nil
 }
 
 // AvailableMemory returns the number of bytes of memory that are available, or 8 GiB if the system doesn't report it.

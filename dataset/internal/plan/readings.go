@@ -43,9 +43,15 @@ const mostCodes = 20
 // values.
 const mostOdd = 100
 
+// longestOdd is the largest number of bytes of a text in a column that some reading can read. It bounds the memory of Odd.
+const longestOdd = 64 << 10
+
 // AddText counts the first of some rows with a text. It returns the text's number in OddTexts plus 1, or 0 if all readings
 // can read it, or all have failed.
 func (c *Counts) AddText(text string, row int64) (odd int) {
+	if len(text) > longestOdd {
+		c.fits = nil
+	}
 	if len(c.fits) == 0 {
 		return 0
 	}

@@ -132,3 +132,14 @@ func TestOddOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestLongestOdd: a column with a text that is too long to be kept has no reading, and keeps no further text.
+func TestLongestOdd(t *testing.T) {
+	for _, size := range []int{longestOdd, longestOdd + 1} {
+		c := textColumn(1, "1")
+		odd, again := c.AddText(strings.Repeat("x", size), 1), c.AddText("y", 2)
+		if kept := size == longestOdd; kept && (odd != 2 || again != 3) || !kept && (odd != 0 || again != 0 || len(c.OddTexts) != 1) { // a date can't be 1, the first odd text
+			t.Errorf("a text of %d bytes is number %d, the next odd text %d, of %d", size, odd, again, len(c.OddTexts))
+		}
+	}
+}

@@ -26,14 +26,14 @@ type File struct {
 	Info   os.FileInfo    // size, time and version of a file, when it was first examined; nil before
 	Stdin  *StandardInput // nil for a file
 	window int64          // maximum bytes of decompressed text that a decompressor keeps; 0: maxWindow
-	memory int64          // limit of the memory in bytes; 0: none
+	Memory int64          // limit of the memory in bytes; 0: none
 }
 
 // Examine finds the size, the time and the version of the file. The path "-" means standard input, which ends early
 // when end is closed. Standard input is buffered in at most 1/8 of the memory limit, and so is the window of a
 // decompressor.
 func (f *File) Examine(ctx context.Context, end <-chan struct{}, limit int64) error {
-	if f.memory = limit; limit > 0 {
+	if f.Memory = limit; limit > 0 {
 		f.window = min(maxWindow, max(1<<20, limit/held))
 	}
 	if f.Path == "-" {
@@ -72,7 +72,7 @@ func (f *File) MemoryAhead(memory int64) int64 {
 
 // Open begins reading, and decompresses compressed data. Errors of the reader name the file.
 func (f *File) Open() (*Reader, error) {
-	r := &Reader{Path: f.Path, Memory: f.memory}
+	r := &Reader{Path: f.Path, Memory: f.Memory}
 	var raw io.Reader = &standardReader{StandardInput: f.Stdin}
 	if f.Stdin == nil {
 		src, err := Reopen(f.Path, f.Info)

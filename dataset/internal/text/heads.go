@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -102,7 +103,7 @@ func Dialects(ctx context.Context, sources []*source.File, text Options) (files 
 			like.Header = map[bool]string{true: "yes", false: "no"}[files[lead].Header]
 			f.dialect, err = detect(ctx, s.Path, head, like)
 		}
-		if err != nil {
+		if err = cmp.Or(err, column.CheckColumns(s.Path, len(f.names), s.Memory)); err != nil {
 			return nil, first, err
 		}
 	}

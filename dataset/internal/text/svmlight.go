@@ -78,6 +78,9 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.OpenOp
 		first = 0
 	}
 	cols := in.columns(first, seen, req.Binder.Unnamed)
+	if err := column.CheckColumns(in.Name(), len(cols), req.Memory); err != nil {
+		return nil, err
+	}
 	roles, err := req.Binder.BindAll(sources[0].Path, cols, len(cols))
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 package transform
 
 import (
-	"strings"
+	"hash/maphash"
 
 	"github.com/apache/arrow/go/v17/arrow"
 )
@@ -18,13 +18,10 @@ func (c *suspect) addTexts(a arrow.Array, n int) {
 			continue
 		}
 		if c.rows++; c.rows >= fewSuspects && 2*len(c.texts) < c.rows {
-			c.cleared, c.texts = true, map[string]struct{}{}
+			c.cleared, c.texts = true, map[uint64]struct{}{}
 			return
 		}
-		text := a.ValueStr(i)
-		if _, is := c.texts[text]; !is {
-			c.texts[strings.Clone(text)] = struct{}{} // the memory of the array is used again for later rows
-		}
+		c.texts[maphash.String(textSeed, a.ValueStr(i))] = struct{}{} // a text may take megabytes
 	}
 }
 

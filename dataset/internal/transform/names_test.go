@@ -13,7 +13,7 @@ func TestSuspectedTextsOfReusedMemory(t *testing.T) {
 	chars, ends := []byte("aabb"), []int32{0, 2, 4}
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(ends)), memory.NewBufferBytes(chars)}
 	texts := array.NewStringData(array.NewData(arrow.BinaryTypes.String, 2, buffers, nil, 0, 0))
-	c := suspect{texts: map[string]struct{}{}}
+	c := suspect{texts: map[uint64]struct{}{}}
 	for _, rows := range []string{"aabb", "ccdd", "aabb", "ddaa"} {
 		copy(chars, rows)
 		c.addTexts(texts, 2)

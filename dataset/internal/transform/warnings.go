@@ -276,7 +276,7 @@ type suspects struct {
 // A suspect is the information about one column from the first rows.
 type suspect struct {
 	values  []float64
-	texts   map[string]struct{} // texts of a column of categories; nil for other columns
+	texts   map[uint64]struct{} // hashes of the texts of a column of categories; nil for other columns
 	rows    int                 // number of rows with a text
 	dated   bool                // the column has dates, by its type or its text
 	whole   bool                // the column's type is an integer type
@@ -304,7 +304,7 @@ func (s *suspects) begin(bound *Binding) {
 		col := bound.Columns[bound.Features[k]]
 		dated := c.Derive == "" && strings.HasSuffix(c.Unit, "since 1970") || c.Derive == "" && col.Content == column.Dates
 		if c.Categorical() && column.Textual(col.Type) && !bound.Fixed {
-			s.columns[k] = suspect{dated: dated, texts: map[string]struct{}{}}
+			s.columns[k] = suspect{dated: dated, texts: map[uint64]struct{}{}}
 			continue
 		}
 		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: bound.Fixed || dated ||

@@ -29,6 +29,9 @@ const (
 	maxGroupValues = 1 << 25
 )
 
+// groupShare = 8: a row group takes at most 1/8 of the memory, as Arrow's writers take several times the memory of a column.
+const groupShare = 8
+
 // WriteCodecs are the compressions for writing, by their names in the options.
 var WriteCodecs = map[string]compress.Compression{
 	"none": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
@@ -80,6 +83,7 @@ type ParquetOptions struct {
 	Compression string            // snappy, none, zstd or gzip; "": snappy
 	GroupRows   int64             // maximum number of rows of a row group; 0: a number that depends on the columns
 	Metadata    map[string]string // key-value metadata
+	Memory      int64             // limit of the memory in bytes, of which a row group takes at most an eighth; 0: none
 }
 
 // NewParquet begins a Parquet file with the given schema. Writing returns an error after ctx has ended.
@@ -96,6 +100,10 @@ func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt Pa
 	}
 	if opt.GroupRows < 0 {
 		return nil, fmt.Errorf("%d rows in a row group: use 1 or more", opt.GroupRows)
+	}
+	groupBytes := int64(GroupBytes)
+	if opt.Memory > 0 {
+		groupBytes = min(groupBytes, max(column.LeastReading, opt.Memory)/groupShare)
 	}
 	schema = parquetSchema(schema)
 	fields := make(pschema.FieldList, schema.NumFields())
@@ -120,7 +128,7 @@ func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt Pa
 		return nil, err
 	}
 	e := &Parquet{ctx: ctx, props: props, base: options, schema: schema,
-		Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
+		Groups: grouping{maxRows: opt.GroupRows, MaxBytes: groupBytes}, out: &tail{Writer: out}}
 	meta := metadata.KeyValueMetadata{}
 	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
 		if err := meta.Append(key, opt.Metadata[key]); err != nil {

@@ -27,6 +27,17 @@ import (
 	"halfspace/internal/require"
 )
 
+// TestGroupMemory: a row group takes at most an eighth of the memory.
+func TestGroupMemory(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float32}}, nil)
+	for memory, want := range map[int64]int64{0: 64 << 20, 1 << 30: 64 << 20, 256 << 20: 32 << 20, 64 << 20: 8 << 20, 1: 6 << 20} {
+		e := require.Value(NewParquet(t.Context(), io.Discard, schema, ParquetOptions{Memory: memory}))(t)
+		if got := e.(*Parquet).Groups.MaxBytes; got != want {
+			t.Errorf("memory of %d bytes: row groups of %d bytes, not %d", memory, got, want)
+		}
+	}
+}
+
 func TestDefaultRowGroups(t *testing.T) {
 	for _, test := range []struct {
 		columns int
