@@ -11,8 +11,8 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// errUTF32 is the error that text begins with a byte order mark of UTF-32.
-var errUTF32 = errors.New("the text is UTF-32: save it as UTF-8")
+// errUTF32 is the error that text begins with a byte order mark of UTF-32, or with a character of ASCII in UTF-32.
+var errUTF32 = errors.New("line 1: the text is UTF-32: save it as UTF-8")
 
 // decode sets R to UTF-8 if it is text in UTF-16: with a byte order mark, or with two characters of ASCII at its beginning.
 func (r *Reader) decode() error {
@@ -29,20 +29,34 @@ func (r *Reader) decode() error {
 	for n := 2; n <= 4 && len(head) == n-1 && (n == 2 || head[0] == 0 || head[1] == 0 || head[0] >= 0xfe); n++ {
 		head, _ = raw.Peek(n)
 	}
+	if isUTF32(head) {
+		return column.ErrorIn(r.Path, "%w", errUTF32)
+	}
 	order := utf16Order(head)
 	if order == nil {
 		return nil
-	}
-	if string(head) == "\xff\xfe\x00\x00" {
-		return column.ErrorIn(r.Path, "%w", errUTF32)
 	}
 	r.wide, r.R = true, &wideReader{raw: raw, order: order}
 	return nil
 }
 
+// isUTF32 returns true if text with these first four bytes is UTF-32: a byte order mark, or a character of ASCII.
+func isUTF32(head []byte) bool {
+	if len(head) < 4 {
+		return false
+	}
+	little, big := binary.LittleEndian.Uint32(head), binary.BigEndian.Uint32(head)
+	return little == byteOrderMark || big == byteOrderMark || isText(little) || isText(big)
+}
+
+const byteOrderMark = 0xfeff
+
+// isText returns true for the characters of ASCII that text may begin with.
+func isText(c uint32) bool { return c < 0x80 && (c >= ' ' || c == '\t' || c == '\r' || c == '\n') }
+
 // utf16Order returns the byte order of text in UTF-16 by its first four bytes, or nil if it isn't UTF-16.
 func utf16Order(head []byte) binary.ByteOrder {
-	ascii := func(b byte) bool { return b < 0x80 && (b >= ' ' || b == '\t' || b == '\r' || b == '\n') }
+	ascii := func(b byte) bool { return isText(uint32(b)) }
 	switch {
 	case len(head) < 2:
 	case head[0] == 0xff && head[1] == 0xfe && (len(head) < 4 || head[2] != 0xff || head[3] != 0xff):

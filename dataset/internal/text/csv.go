@@ -394,6 +394,9 @@ const (
 )
 
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
+	if err := c.strayError(f.path, f.out); err != nil {
+		return nil, err
+	}
 	most := bytes.Count(c.Text, []byte{'\n'}) + 1
 	if f.keys == nil { // a record has a delimiter or a line break after each field, except possibly the last
 		most = min(most, len(c.Text)/len(f.names)+1)

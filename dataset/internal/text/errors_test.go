@@ -40,7 +40,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "w,x,y\n1,2,c\n3,a\"b,c\"\n", dataset.Options{}, "a.csv: line 3: a quote inside a field: put the field in quotes and double the quote"},
 		{"a.csv", "x,y\n1,\"a\" b\n", dataset.Options{}, "a.csv: line 2: text after closing quotes: double the quotes inside the field"},
 		{"a.csv", "x,y\n1,\"a\n\n", dataset.Options{}, "a.csv: line 2: the quotes that begin here aren't closed: close them"},
-		{"a.csv", "\xff\xfe\x00\x00x\x00\x00\x00", dataset.Options{}, "a.csv: the text is UTF-32: save it as UTF-8"},
+		{"a.csv", "\xff\xfe\x00\x00x\x00\x00\x00", dataset.Options{}, "a.csv: line 1: the text is UTF-32: save it as UTF-8"},
 		{"a.csv", "\xff\xfex\x00\n\x001", dataset.Options{}, "a.csv: the text is UTF-16, and its last character is truncated: copy or write it again"},
 		{"a.csv", "x,z,y\n1,2,\n1,2,\n1,2,\n1,2,a,\n1,2,a,\n", dataset.Options{}, "a.csv: line 5: the number of fields is 4, but 3 in the first line: mend the line"},
 		{"a.csv", "one,two,three,four,five\nx,y\n1,2\n", dataset.Options{Label: "y"}, `a.csv: no column "y" (columns: one, two, three, four, five): the name is in line 2 of DIR/a.csv: remove the lines above it`},

@@ -91,6 +91,11 @@ func Dialects(ctx context.Context, sources []*source.File, text Options) (files 
 		if *f = (CsvFile{path: s.Path, empty: isBlankChunk(head)}); f.empty {
 			continue
 		}
+		if !text.SkipsBroken {
+			if err := head.strayError(s.Path, nil); err != nil {
+				return nil, first, err
+			}
+		}
 		if lead < 0 {
 			lead, first = i, firstRows{head, i, all}
 		} else {

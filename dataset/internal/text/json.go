@@ -234,6 +234,9 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 		first string // the first list or object
 		n     int
 	}
+	if err := c.strayError(f.path, nil); err != nil && !f.skipsBroken {
+		return nil, err
+	}
 	lists := map[int]nested{} // by column
 	o := c.objects()
 	for {

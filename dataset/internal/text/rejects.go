@@ -241,7 +241,10 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit unfitText) error {
 	whole := *s
 	n, err := whole.skim()
 	defer func() { *s = whole }()
+	_, strayed := stray(s.text[s.pos:whole.pos])
 	switch {
+	case strayed != nil:
+		return strayed
 	case err != nil && n < len(f.names):
 		return column.InColumn(f.names[n], err)
 	case err != nil:
@@ -269,6 +272,9 @@ func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cell
 		}
 		if err == nil {
 			_, err = f.object(&o, probes, last, row, unfit)
+		}
+		if _, strayed := stray(o.row); strayed != nil {
+			err = strayed
 		}
 		for k := range probes {
 			probes[k].empty()
