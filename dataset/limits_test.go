@@ -306,3 +306,19 @@ func TestColumnsOfText(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesOfManyFeatures: a row of svmlight is found without a description of each feature, which would take gigabytes.
+func TestValuesOfManyFeatures(t *testing.T) {
+	path := textFile(t, "a.svm", "1 1:1\n0 2:0.5 1000000:2\n")
+	var rows map[int64]Row
+	var err error
+	took := allocated(func() {
+		rows, err = Options{Text: TextOptions{NullValues: []string{"NA"}}}.Values(context.Background(), []string{path}, nil, []int64{1})
+	})
+	if got := fmt.Sprint(rows[1].Values); err != nil || got != "[f2:0.5 f1000000:2]" {
+		t.Errorf("values %s, error %v", got, err)
+	}
+	if took > 100<<20 {
+		t.Errorf("it allocated %d bytes", took)
+	}
+}

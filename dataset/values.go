@@ -32,7 +32,7 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 		return nil, err
 	}
 	if t.format == formatSvmlight {
-		columns, opt.Spec = nil, nil // a Spec may make a column of each feature
+		columns, opt.Spec, opt.Text.NullValues = nil, nil, nil // these may make a column of each feature
 	}
 	p, err := t.reading(ctx, opt, append([]string{}, columns...), true)
 	if err != nil {
