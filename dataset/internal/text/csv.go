@@ -394,7 +394,7 @@ const (
 )
 
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
-	if err := c.strayError(f.path, f.out); err != nil {
+	if err := c.strayError(f.path, f.headerLine, f.out); err != nil {
 		return nil, err
 	}
 	most := bytes.Count(c.Text, []byte{'\n'}) + 1

@@ -92,7 +92,7 @@ func Dialects(ctx context.Context, sources []*source.File, text Options) (files 
 			continue
 		}
 		if !text.SkipsBroken {
-			if err := head.strayError(s.Path, nil); err != nil {
+			if err := head.strayError(s.Path, bytes.TrimRight(head.Text[:lineLength(head.Text)], "\r\n"), nil); err != nil {
 				return nil, first, err
 			}
 		}

@@ -234,7 +234,7 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 		first string // the first list or object
 		n     int
 	}
-	if err := c.strayError(f.path, nil); err != nil && !f.skipsBroken {
+	if err := c.strayError(f.path, nil, nil); err != nil && !f.skipsBroken {
 		return nil, err
 	}
 	lists := map[int]nested{} // by column

@@ -14,13 +14,20 @@ var (
 	errMark = errors.New("a byte order mark, which belongs to the beginning of a file: remove its three bytes, EF BB BF")
 )
 
-// strayError returns the error of the first line of a chunk that has a NUL byte or begins with a byte order mark. out are the lines of
-// the file that are left out.
-func (c Chunk) strayError(path string, out []column.Lines) error {
+// strayError returns the error of the first line of a chunk that has a NUL byte or begins with a byte order mark. out are the
+// lines of the file that are left out. A mark may stand in front of a line that repeats the header; header is nil if such a line
+// is a row.
+func (c Chunk) strayError(path string, header []byte, out []column.Lines) error {
 	for at := 0; ; {
 		i, err := stray(c.Text[at:])
 		if err == nil {
 			return nil
+		}
+		own := c.Text[at+i:][:lineLength(c.Text[at+i:])]
+		repeated, is := bytes.CutPrefix(bytes.TrimRight(own, "\r\n"), ByteOrderMark)
+		if is && header != nil && bytes.Equal(repeated, header) {
+			at += i + len(own)
+			continue
 		}
 		line := c.line + int64(bytes.Count(c.Text[:at+i], []byte{'\n'}))
 		if c.first && line == 1 { // where the names of the columns are, which can't be left out
@@ -30,7 +37,7 @@ func (c Chunk) strayError(path string, out []column.Lines) error {
 		if len(before) == 0 || before[len(before)-1].Last < line {
 			return column.LineError(path, line, err)
 		}
-		at += i + lineLength(c.Text[at+i:])
+		at += i + len(own)
 	}
 }
 
