@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
 	"halfspace/internal/memory"
 	"halfspace/internal/require"
 )
@@ -328,6 +330,18 @@ func TestSpareSizes(t *testing.T) {
 			if round > 1 && mem.now != before {
 				t.Errorf("round %d, size %d: %d bytes are held, %d before", round, n, mem.now, before)
 			}
+		}
+	}
+}
+
+// TestHugePages: a pool with little memory has no chunks of huge pages, of which each would stay for a single buffer in use.
+func TestHugePages(t *testing.T) {
+	for limit, want := range map[int]bool{0: true, leastHuge: true, leastHuge - 1: false} {
+		p := NewPool(arrowmemory.DefaultAllocator)
+		p.Limit = limit
+		p.Get(minHuge).Release()
+		if got := p.mem.(*hugeAllocator).rest != nil; got != want {
+			t.Errorf("limit of %d bytes: huge pages %t", limit, got)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
 	"halfspace/internal/memory"
 	"halfspace/internal/message"
 )
@@ -122,7 +124,7 @@ func (p *Pool) get(n, limit int) *Buffer {
 	}
 	p.mu.Unlock()
 	if b.memory == nil {
-		b.memory = p.mem.Allocate(size)
+		b.memory = p.allocate(size)
 	}
 	b.Bytes = b.memory[:n]
 	if room >= large {
@@ -130,6 +132,16 @@ func (p *Pool) get(n, limit int) *Buffer {
 		b.Bytes = b.memory[shift:][:n]
 	}
 	return b
+}
+
+// leastHuge is the smallest Limit of a pool with huge pages: a chunk of them stays in memory while a single buffer in it is in use.
+const leastHuge = 32 * hugeChunk
+
+func (p *Pool) allocate(n int) []byte {
+	if _, is := p.mem.(*hugeAllocator); is && p.Limit > 0 && p.Limit < leastHuge {
+		return arrowmemory.DefaultAllocator.Allocate(n)
+	}
+	return p.mem.Allocate(n)
 }
 
 // shrink frees spare memory until used and spare memory together are at most 5/4 of the maximum of used memory so
