@@ -33,8 +33,8 @@ func NewBudget(bytes int64) *Budget {
 	return memory.NewBudget(bytes)
 }
 
-// columnBytes is the approximate number of bytes of a column of a text file, whether it is used or not: its name, its type
-// and the guess about its values.
+// columnBytes is the approximate number of bytes that a column of a text file takes whether it is used or not: its name,
+// its type and the results of examining the first rows.
 const columnBytes = 1 << 10
 
 // CheckColumns returns an error if n columns of the text file at path take more than a memory limit; 0 stands for no limit.
