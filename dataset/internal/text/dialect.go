@@ -381,6 +381,7 @@ type guess struct {
 	hasFractions                 bool   // some number has a fractional part
 	beyondInt64                  bool   // some integer has more than 64 bits, and its float64 fewer digits
 	within64Bits                 bool   // some number is no integer of more than 64 bits
+	grouped, pointed             bool   // some number has a point as in 1.100, which may be between groups; some has another point
 	cell                         string // the first of the odd values
 	line                         int64  // the line of cell
 	dates, commas                int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
@@ -460,8 +461,12 @@ func (n nullTexts) add(text []byte) {
 func (f *CsvFile) columns(of guesses) []column.Column {
 	guesses := of.columns
 	cols := make([]column.Column, len(f.names))
+	mayGroup := f.keepsCodes && f.Comma == ';' && !slices.ContainsFunc(guesses, func(g guess) bool { return g.pointed })
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
+		if mayGroup && guesses[i].grouped && guesses[i].odd == 0 && !slices.Contains(f.named, name) {
+			typ = arrow.BinaryTypes.String // the plan decides whether 1.100 is 1100
+		}
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
 			TextType: f.typing.textType(name, &guesses[i]), FirstText: guesses[i].cell,
 			LosesDigits: guesses[i].hasLeadingZeros || guesses[i].beyondInt64 && !guesses[i].hasFractions}
@@ -569,9 +574,33 @@ func (g *guess) number(v float64, text []byte) {
 
 // size looks whether the number at the beginning of text is an integer that no int64 holds.
 func (g *guess) size(v float64, text []byte) {
+	if !g.pointed {
+		g.points(text)
+	}
 	is := math.Abs(v) >= 1<<63 && isBeyond(text)
 	g.beyondInt64 = g.beyondInt64 || is
 	g.within64Bits = g.within64Bits || !is || math.Abs(v) < 1<<64
+}
+
+// points looks at the point of the number at the beginning of text.
+func (g *guess) points(text []byte) {
+	text = bytes.TrimLeft(text, "+-")
+	whole := digitsOf(text)
+	if whole == len(text) || text[whole] != '.' {
+		return
+	}
+	behind := digitsOf(text[whole+1:])
+	end := whole + 1 + behind
+	isGroup := whole >= 1 && whole <= 3 && text[0] != '0' && behind == 3 && (end == len(text) || text[end]|0x20 != 'e')
+	g.grouped, g.pointed = g.grouped || isGroup, g.pointed || !isGroup
+}
+
+// digitsOf returns the number of digits at the beginning of text.
+func digitsOf(text []byte) (n int) {
+	for n < len(text) && text[n]-'0' < 10 {
+		n++
+	}
+	return n
 }
 
 // isBeyond returns true if text begins with an integer, without a point or an exponent, that no int64 holds.
