@@ -32,10 +32,13 @@ var faults = []fault{
 	{"labels.csv.gz", "900 labels of 1 MiB, in 1 MB", zipped(longCSV("label", 900, 1<<20))},
 	{"first.csv.gz", "a first record of 5 MiB", zipped(longCSV("text", 4, 5<<20))},
 	{"record.csv.gz", "a first record of 64 MiB", zipped(longCSV("text", 4, 64<<20))},
+	{"record.jsonl.gz", "a record of 100 MiB", zipped(longRecord(`{"x":1,"label":0}`, `{"x":2,"label":1,"text":"`, `"}`))},
+	{"record.svm", "a record of 100 MiB", longRecord("1 1:1", "-1 1:2 #", "")},
 	{"columns.csv", "2 rows of 262,143 columns", csvRows(262_143, 2, func(row, col int) string { return "0" })},
 	{"features.svm", "rows with a feature 262,144", svmlight(262_144, 20_000)},
 	{"model.json", "a model of 240 MB", modelOf(strings.Repeat("1,", 1<<10), 120<<10)},
 	{"text.json", "a model with a text of 240 MB", modelOf(strings.Repeat("t", 1<<10), 240<<10)},
+	{"lists.json", "a model of 80 million lists", modelOf(strings.Repeat("],[", 1<<10), 80<<10)},
 	{"nested.json", "a model of 100 million nested lists", modelOf(strings.Repeat("[", 1<<10), 100<<10)},
 }
 
@@ -184,6 +187,20 @@ func longCSV(name string, rows, size int) func(io.Writer) error {
 			}
 		}
 		return nil
+	}
+}
+
+// longRecord writes a line, and a line that begins with start, goes on for 100 MiB, and ends with end.
+func longRecord(line, start, end string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		io.WriteString(w, line+"\n"+start)
+		for range 100 {
+			if _, err := io.WriteString(w, strings.Repeat("a", 1<<20)); err != nil {
+				return err
+			}
+		}
+		_, err := io.WriteString(w, end+"\n")
+		return err
 	}
 }
 
