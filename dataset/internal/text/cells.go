@@ -25,6 +25,7 @@ type cells struct {
 	widensToNumbers bool             // of a probe: the column has integers without leading zeros alone
 	refusesTexts    bool             // of a probe: a text in a column of integers to keep is a broken line
 	skipsTexts      bool             // a text that is no number is missing
+	refusesCodes    bool             // an integer with leading zeros is an error
 	isNumberLabel   bool             // as column.Column.IsNumberLabel
 	odd             *column.OddTexts // the skipped texts, whose Line is the row; nil: none
 	nullIs          *nullWords
@@ -44,8 +45,8 @@ type cells struct {
 }
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
-	c := cells{typ: col.Type.ID(), keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts, isNumberLabel: col.IsNumberLabel,
-		most: most, nullIs: nulls}
+	c := cells{typ: col.Type.ID(), most: most, nullIs: nulls, keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts,
+		refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -117,6 +118,9 @@ func (c *cells) Add(text []byte, quoted bool) error {
 	}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64:
+		if c.refusesCodes && isPadded(text) {
+			return &Contradiction{quote(text), false, fmt.Errorf("%s has leading zeros, unlike the first rows: correct it", quote(text))}
+		}
 		if c.typ == arrow.INT64 {
 			if v, ok := parseInteger(text); ok {
 				c.whole = append(c.whole, v)

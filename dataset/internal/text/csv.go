@@ -554,6 +554,8 @@ func (f *CsvFile) cell(s *scanner, to []cells, n int, unfit unfitText) (line int
 // plain reads the next field if it is a number in its plainest form that the column keeps. Otherwise it reads nothing and returns false.
 func (c *cells) plain(s *scanner) bool {
 	switch {
+	case c.refusesCodes && isCode(s.text[s.pos:]):
+		return false
 	case c.typ == arrow.FLOAT64 && !c.exactDigits:
 		v, ok := s.number()
 		if ok {

@@ -470,6 +470,8 @@ func (f *CsvFile) columns(of guesses) []column.Column {
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
 			TextType: f.typing.textType(name, &guesses[i]), FirstText: guesses[i].cell,
 			LosesDigits: guesses[i].hasLeadingZeros || guesses[i].beyondInt64 && !guesses[i].hasFractions}
+		isWhole := typ.ID() == arrow.INT64 || typ.ID() == arrow.FLOAT64 && guesses[i].values == 0
+		cols[i].RefusesCodes = isWhole && f.keepsCodes && !f.skipsBroken && !slices.Contains(f.named, name)
 		cols[i].Integers = typ.ID() == arrow.FLOAT64 && guesses[i].values > 0 && !guesses[i].hasFractions
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:

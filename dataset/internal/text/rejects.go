@@ -376,6 +376,9 @@ func isNumber(text []byte) bool {
 	return err == nil
 }
 
+// isCode returns true if text begins with a 0 and another digit.
+func isCode(text []byte) bool { return len(text) > 1 && text[0] == '0' && text[1]-'0' < 10 }
+
 // isPadded returns true if text is an integer with leading zeros, as in codes and identifiers.
 func isPadded(text []byte) bool {
 	_, whole := parseInteger(text)
