@@ -242,3 +242,13 @@ func TestIndexOfUnevenBlocks(t *testing.T) {
 	}
 	require.Error(t, require.ErrorOf(build(ChunkRows, 512, ChunkRows).Index()), "multiple of 4096 rows")
 }
+
+// TestNoColumns: a block without columns has no rows; elements in it are an error, not a panic.
+func TestNoColumns(t *testing.T) {
+	if err := (&Block{}).CheckShape(0); err != nil {
+		t.Error(err)
+	}
+	if err := (&Block{X: make([]float32, 3)}).CheckShape(0); err == nil {
+		t.Error("three elements without columns are no error")
+	}
+}

@@ -96,7 +96,7 @@ func (b *Block) CheckShape(cols int) error {
 		return fmt.Errorf("its stride is %d, and that of %d columns is %d: make it by block.NewFor", b.Stride, cols, stride)
 	case b.Sparse != nil && b.X != nil:
 		return errors.New("it has dense rows and sparse ones: leave out one of them")
-	case len(b.X)%stride != 0:
+	case stride == 0 && len(b.X) > 0, stride > 0 && len(b.X)%stride != 0:
 		return fmt.Errorf("it has %d elements, which aren't whole rows of the stride %d", len(b.X), stride)
 	case b.Y != nil && len(b.Y) != rows:
 		return fmt.Errorf("it has %d labels for %d rows", len(b.Y), rows)

@@ -114,6 +114,9 @@ func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err 
 	if err != nil || isPlain {
 		return found, err
 	}
+	if _, _, rows, _ := f.Classes(); rows == 0 && request.Where != "" {
+		return found, message.Errorf("%s: no row fulfils --where %q: change the condition", in.Name(), request.Where)
+	}
 	found.counts, found.notes = f, in.fileNotes()
 	if found.plan, err = f.Plan(request.Nulls); err != nil {
 		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)

@@ -283,7 +283,7 @@ func (c *resolver) Name(named []namedCoding, others ...int) error {
 				c.cols[i].Advice = "" // the column is meant to be text
 			case c.isPattern(n.pattern):
 			case other >= 0:
-				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern,
+				return c.errorf("column %q is the %s: leave it out of --categorical or --type", n.pattern,
 					[...]string{"label", "weight of rows"}[other])
 			default:
 				return c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of "+
