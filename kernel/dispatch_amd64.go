@@ -44,8 +44,6 @@ func firstMistakeF32(y, scores []float32) int {
 
 func scoresF32(out, x, w []float32) {
 	switch {
-	case level >= AVX512:
-		avx512.ScoresF32(out, x, w)
 	case level >= AVX2:
 		avx2.ScoresF32(out, x, w)
 	default:

@@ -12,7 +12,7 @@ import (
 func TestF32(t *testing.T) {
 	kerneltest.Need(t, "avx512")
 	kerneltest.Run(t, kerneltest.Set[float32]{
-		Scores: avx512.ScoresF32, Tile: avx512.TileF32, MR: avx512.MRF32, NR: avx512.NRF32,
+		Tile: avx512.TileF32, MR: avx512.MRF32, NR: avx512.NRF32,
 		Pack: avx512.PackF32, Bounds: avx512.BoundsF32, BoundsMR: avx512.BoundsMRF32, BoundsNR: avx512.BoundsNRF32,
 		BoundsWeighted: avx512.BoundsWeightedF32, Exp: avx512.ExpF32, EpochAdaptive: avx512.EpochAdaptiveF32,
 	}, kerneltest.F32)

@@ -4,11 +4,6 @@
 
 package avx512
 
-// ScoresF32 scores len(out) rows of stride len(w). See asm/README.md.
-//
-//go:noescape
-func ScoresF32(out, x, w []float32)
-
 // ScoresF64 scores len(out) rows of stride len(w). See asm/README.md.
 //
 //go:noescape

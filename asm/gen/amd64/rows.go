@@ -165,7 +165,7 @@ func (w *Writer) scores() {
 	done := w.label("done")
 	w.TESTQ(n, n)
 	w.JZ(ref(done))
-	if w.ISA.Bytes > vectorBytes && w.Size == 8 {
+	if w.ISA.Bytes > vectorBytes {
 		w.scoresOfBlocks(x, out, n, done)
 	}
 	w.variants(done, func(ws weights) {
@@ -180,6 +180,13 @@ func (w *Writer) scores() {
 	})
 	w.Label(done)
 	w.end()
+}
+
+// scores64 writes Scores for float64 alone: for float32, AVX-512 has the code of AVX2.
+func (w *Writer) scores64() {
+	if w.Size == 8 {
+		w.scores()
+	}
 }
 
 // scoresOfBlocks writes Scores of rows of blockRow bytes, the blocks of linalg.Panel, in vectors of 64 bytes: eight rows

@@ -32,7 +32,7 @@ type ISA struct {
 var ISAs = []ISA{
 	{"avx2", 32, []string{"AVX2", "FMA3", "BMI"}, kernels},
 	{"avx512", 64, []string{"AVX2", "FMA3", "BMI", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}, []Kernel{
-		{"scores", (*Writer).scores},
+		{"scores", (*Writer).scores64},
 		{"pack", (*Writer).pack},
 		{"bounds", (*Writer).bounds},
 		{"bounds_weighted", (*Writer).boundsWeighted},
