@@ -13,7 +13,7 @@ import (
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
 // with numbers, booleans or dates. Unless a model or a plan has such features or forms, readForms reads these columns in
 // a pass, and plans them. It stores the forms in in.bound.Plan.Forms.
-func (t *Table) readForms(ctx context.Context, in *openedInput) error {
+func (t *Table) readForms(ctx context.Context, d plan.Draft, in *openedInput) error {
 	p := &in.bound.Plan
 	columns := p.Inputs
 	if p.Spec != nil {
@@ -36,7 +36,7 @@ func (t *Table) readForms(ctx context.Context, in *openedInput) error {
 			return column.Mark(message.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
-		found, err := t.formsOf(ctx, in.draft, unplanned)
+		found, err := t.formsOf(ctx, d, unplanned)
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,6 @@ func (t *Table) skipsTexts(d plan.Draft) bool {
 // An openedInput is the selected columns of a table, in the rows that a draft chooses.
 type openedInput struct {
 	column.Input
-	draft  plan.Draft // that was bound
 	bound  *transform.Binding
 	reader column.Input // reads the files
 }
@@ -92,11 +91,11 @@ func (t *Table) read(ctx context.Context, d plan.Draft) (*openedInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &openedInput{reader, d, binder.Bound, reader}
+	in := &openedInput{reader, binder.Bound, reader}
 	if err := t.admit(reader, in.bound); err != nil {
 		return nil, err
 	}
-	if err := t.readForms(ctx, in); err != nil {
+	if err := t.readForms(ctx, d, in); err != nil {
 		return nil, err
 	}
 	in.Input, err = t.firstRows(ctx, d.Limit, in)
