@@ -30,8 +30,9 @@ type ErrorCounter struct {
 	exactTo      []float64 // for each candidate, the largest row norm without rounding errors in shifted scores
 	buffers      sync.Pool // holds *judgement
 
-	mu     sync.Mutex
-	sparse *Interleaved // the candidates for sparse rows; nil until Interleaved is called
+	arranged    sync.Once // packed, limits, norm, shifts and exactTo are set; dense rows need them
+	interleaved sync.Once // sparse is set
+	sparse      Interleaved
 }
 
 // A judgement is the working memory of one count over a panel.
@@ -65,19 +66,24 @@ func NewErrorCounter(w []float32, cols int) *ErrorCounter {
 // Reset replaces the candidates by the candidates in w, laid out as for NewErrorCounter. It reuses memory where it can.
 // No other method may run meanwhile.
 func (c *ErrorCounter) Reset(w []float32) {
-	c.sparse = nil
 	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
 	}
 	c.checkLevel()
+	c.w, c.n = w, len(w)/c.stride
+	c.arranged, c.interleaved = sync.Once{}, sync.Once{}
+}
+
+// arrange packs the candidates for dense rows, and computes the bounds of their rounding errors.
+func (c *ErrorCounter) arrange() {
 	mr, _ := boundsShapeF32()
-	c.w, c.n, c.norm = w, len(w)/c.stride, 0
+	c.norm = 0
 	groups := (c.n + mr - 1) / mr
 	c.packed, c.limits = resized(c.packed, groups*mr*c.cols), resized(c.limits, groups*mr)
 	c.shifts, c.exactTo = resized(c.shifts, groups*mr), resized(c.exactTo, groups*mr)
 	for i := range c.n {
 		squares := 0.0
-		for k, v := range w[i*c.stride:][:c.cols] {
+		for k, v := range c.Weights(i)[:c.cols] {
 			c.packed[(i/mr*c.cols+k)*mr+i%mr] = v
 			squares += float64(v) * float64(v)
 		}
@@ -123,14 +129,10 @@ func (c *ErrorCounter) Cols() int { return c.cols }
 // Weights returns candidate i.
 func (c *ErrorCounter) Weights(i int) []float32 { return c.w[i*c.stride : (i+1)*c.stride] }
 
-// Interleaved returns the candidates for sparse rows.
+// Interleaved returns the candidates for sparse rows, until the next Reset.
 func (c *ErrorCounter) Interleaved() *Interleaved {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sparse == nil {
-		c.sparse = Interleave(c.w, c.cols, c.stride)
-	}
-	return c.sparse
+	c.interleaved.Do(func() { c.sparse.set(c.w, c.cols, c.stride) })
+	return &c.sparse
 }
 
 // Errors adds the errors of each candidate to counts, which has Len elements. The prediction of a row is +1 if its
@@ -200,6 +202,7 @@ func (c *ErrorCounter) weightRows() int {
 
 // addWeights adds the bounds of a panel.
 func (c *ErrorCounter) addWeights(j *judgement, x, y []float32, weights []int32, sums []int64) {
+	c.arranged.Do(c.arrange)
 	rows, norm := c.pack(j, x, y)
 	clear(j.weights[copy(j.weights, weights):rows])
 	for first, limits := range c.tiles(j, norm) {
@@ -244,6 +247,7 @@ func (c *ErrorCounter) judge(j *judgement, x, y []float32, counts []int64) {
 		}
 		return
 	}
+	c.arranged.Do(c.arrange)
 	rows, norm := c.pack(j, x, y)
 	for first, limits := range c.tiles(j, norm) {
 		n := len(limits)

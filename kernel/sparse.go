@@ -255,18 +255,24 @@ type Interleaved struct {
 
 // Interleave returns the vectors in w, each of stride elements, of which the first cols count. It copies them.
 func Interleave(w []float32, cols, stride int) *Interleaved {
+	v := new(Interleaved)
+	v.set(w, cols, stride)
+	return v
+}
+
+// set replaces the vectors. It reuses memory where it can.
+func (v *Interleaved) set(w []float32, cols, stride int) {
 	if cols <= 0 || stride < cols || len(w)%stride != 0 {
 		panic("kernel: length of w is not vectors of the stride")
 	}
-	v := &Interleaved{n: len(w) / stride, cols: cols}
-	v.w = make([]float32, (v.n+interleaved-1)/interleaved*interleaved*cols)
+	v.n, v.cols = len(w)/stride, cols
+	v.w = resized(v.w, (v.n+interleaved-1)/interleaved*interleaved*cols)
 	for i := range v.n {
 		group, at := v.w[i/interleaved*interleaved*cols:], i%interleaved
 		for c, x := range w[i*stride:][:cols] {
 			group[c*interleaved+at] = x
 		}
 	}
-	return v
 }
 
 // Len returns the number of vectors.

@@ -272,14 +272,14 @@ type Validation struct {
 // the bias if there is one, then any padding; Check reports weights that are too few. With more than two classes,
 // weights has one vector of this layout for each class, all of equal length. The caller fills in Algorithm, Options,
 // Data and Training; if weights is empty, also Expansion and Bias; and if there are more than two classes, also
-// Options.Multiclass.
+// Options.Multiclass. The model shares the names of spec.
 func New(spec *schema.Spec, weights []float32) *Model {
 	m := &Model{
 		Format:   Format,
 		Dtype:    Float32,
 		Label:    spec.Label,
 		Classes:  slices.Clone(spec.Classes),
-		Features: append([]string{}, spec.Features...),
+		Features: slices.Clip(spec.Features),
 		FitBias:  spec.Bias,
 		Bias:     []float64{},
 

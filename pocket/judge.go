@@ -32,7 +32,7 @@ type judge struct {
 // A scratch is the work memory for judging rows.
 type scratch struct {
 	counts  []int64
-	x, y    []float32 // selected rows of the chunk
+	x, y    []float32 // selected dense rows of the chunk; x is nil before the first
 	weights []int32   // their sample weights as integers, or the sample weights of all rows of the chunk
 
 	sparse *block.Block // selected sparse rows; nil before the first
@@ -44,7 +44,7 @@ func newJudge(src block.Source, workers int) *judge {
 	j.errorCounter = kernel.NewErrorCounter(nil, src.Spec().Cols())
 	j.scratch.New = func() any {
 		rows := kernel.PanelRows(j.stride)
-		return &scratch{x: make([]float32, rows*j.stride), y: make([]float32, rows), weights: make([]int32, max(rows, taskRows))}
+		return &scratch{y: make([]float32, rows), weights: make([]int32, max(rows, taskRows))}
 	}
 	return j
 }
@@ -309,6 +309,9 @@ func (j *judge) count(b *block.Block, rows selection, s *scratch, scale float64)
 	}
 	if b.Sparse != nil {
 		return j.countSparse(b, rows, s)
+	}
+	if s.x == nil {
+		s.x = make([]float32, len(s.y)*j.stride)
 	}
 	panel := func(n int) {
 		if scale == 0 {

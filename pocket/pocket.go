@@ -268,6 +268,9 @@ func (p *Pocket) endStreak(ctx context.Context, visits int64) error {
 // offer adds a copy of w as a candidate. It judges the waiting candidates once they make a batch.
 func (p *Pocket) offer(ctx context.Context, c Candidate, w []float32) error {
 	p.waitingCandidates = append(p.waitingCandidates, c)
+	if cap(p.w) == 0 && p.mode != Epoch {
+		p.w = make([]float32, 0, leastBatch*len(w)) // append would take up to twice as much while it grows
+	}
 	p.w = append(p.w, w...)
 	return p.JudgeBatch(ctx)
 }
