@@ -90,9 +90,14 @@ func (m *Model) Sum() (Sum, error) { return m.write(io.Discard) }
 // Save writes the model's file. It replaces an existing file in one step, or leaves it unchanged.
 func (m *Model) Save(path string) error { return m.SaveContext(context.Background(), path) }
 
-// SaveContext is Save with a context. If path is a pipe, the end of ctx ends the write. A regular file is written even
-// if ctx has ended.
+// SaveContext is Save with a context. If path is a pipe, the end of ctx ends the write, and a model that is too large
+// writes nothing. A regular file is written even if ctx has ended.
 func (m *Model) SaveContext(ctx context.Context, path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if _, err := m.Sum(); err != nil { // a pipe would get a part of the file
+			return fmt.Errorf("%s: the model can't be written: %w", path, err)
+		}
+	}
 	return save(ctx, path, "model", m.write)
 }
 

@@ -109,6 +109,15 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	}
 }
 
+// noteVectors notes that the vectors of a learner take more than half of --memory beside the rows.
+func noteVectors(a *console.App, o *trainOptions, spec *schema.Spec) {
+	const least, most = 70, 210 // bytes for each column; docs/guide/memory.md has them by learner
+	if n := int64(spec.Cols() * spec.Vectors()); o.Storage.Memory.Bytes > 0 && most*n > o.Storage.Memory.Bytes/2 {
+		a.Note("the vectors of a learner are not in --memory: %s columns take %s to %s beside it; perceptron and averaged take least",
+			humanize.Count(n), humanize.Size(least*n), humanize.Size(most*n))
+	}
+}
+
 func (o *trainOptions) isRandom() bool {
 	return o.learner.Has("order") && learner.SharedOptions(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
 		o.learner.JointIsRandom && o.multiclass == model.Joint

@@ -181,6 +181,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
+	noteVectors(t.App, t.trainOptions, spec)
 	if err := t.openValidation(ctx, validationPaths); err != nil {
 		return console.OfValidation(err, validationPaths)
 	}
