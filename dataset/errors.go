@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -95,8 +96,12 @@ func (opt Options) allBroken(ctx context.Context, paths []string, err error) err
 		return err
 	}
 	err = column.LineError(first[0].File, first[0].First, first[0].Err)
+	rejects := "bad.csv"
+	for slices.ContainsFunc(paths, func(path string) bool { return filepath.Base(path) == rejects }) {
+		rejects = "other-" + rejects
+	}
 	if n == 1 {
-		return message.Errorf("%w (--rejects bad.csv leaves it out and goes on)", err)
+		return message.Errorf("%w (--rejects %s leaves it out and goes on)", err, rejects)
 	}
 	var others []string
 	for _, r := range first[1:] {
@@ -109,8 +114,8 @@ func (opt Options) allBroken(ctx context.Context, paths []string, err error) err
 	if n > int64(len(first)) {
 		others = append(others, "and so on")
 	}
-	return message.Errorf("%w; %s can't be read either (%s) (--rejects bad.csv leaves them out and goes on)", err,
-		humanize.Plural(n-1, "more line"), strings.Join(others, ", "))
+	return message.Errorf("%w; %s can't be read either (%s) (--rejects %s leaves them out and goes on)", err,
+		humanize.Plural(n-1, "more line"), strings.Join(others, ", "), rejects)
 }
 
 // allGaps adds to err, which is about a missing value in a column, the other columns with missing values.

@@ -91,10 +91,16 @@ func Make(columns []*Counts, types map[string]Word, nulls schema.Nulls) (*Decisi
 // treatmentsOf returns the treatment of each column, or an error about the columns that don't fit their types.
 func treatmentsOf(columns []*Counts, types map[string]Word) (chosen []*treatment, err error) {
 	var bad []error
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Input.Name
+	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		named := func(c *Counts) bool { return c.Input.Name == name }
-		if types[name] != Ignore && !slices.ContainsFunc(columns, named) {
+		if types[name] != Ignore && !slices.Contains(names, name) {
 			err := message.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name)
+			if near := humanize.Nearest(name, names); near != "" {
+				err = message.Errorf("column %q of --type is no feature: did you mean %q?", name, near)
+			}
 			bad = append(bad, column.Mark(err, column.ErrColumn))
 		}
 	}

@@ -71,9 +71,14 @@ type columnProfile struct {
 
 var textSeed = maphash.MakeSeed()
 
-// Numeric returns true if each column has numbers.
+// Numeric returns true if each column has numbers, and no option names the type of a column.
 func (f *Profile) Numeric() bool {
-	return !slices.ContainsFunc(f.columns, func(c columnProfile) bool { return c.HasDates || c.HasTexts || c.Word != "" })
+	for _, word := range f.types {
+		if word != plan.Ignore {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.columns, func(c columnProfile) bool { return c.HasDates || c.HasTexts })
 }
 
 // Plain returns true if no value and no label is missing so far, and each column of numbers varies and doesn't count the rows.

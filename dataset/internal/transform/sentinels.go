@@ -122,7 +122,7 @@ func (s *sentinels) warn(bound *Binding, warn func(string)) {
 		word := strconv.FormatFloat(v, 'f', -1, 64)
 		if columns++; columns <= most {
 			warn(fmt.Sprintf("column %q: %s of the first %s values are %s, and the others are %.4g to %.4g: %s", bound.Plan.Inputs[k].Name,
-				humanize.Count(int64(rows)), humanize.Count(int64(s.columns[k].rows)), word, lo, hi, s.advice(word)))
+				humanize.Count(int64(rows)), humanize.Count(int64(s.columns[k].rows)), word, lo, hi, s.advice(bound, v)))
 		}
 	}
 	if columns > most {
@@ -130,10 +130,20 @@ func (s *sentinels) warn(bound *Binding, warn func(string)) {
 	}
 }
 
-// advice returns the remedy if a number stands for a missing value.
-func (s *sentinels) advice(word string) string {
-	if s.isText {
-		return message.Sprintf("if %s stands for no value, use --null-values %s,NA: the option replaces the default texts", word, word)
+// advice returns the remedy if v stands for a missing value. The option is for all columns, so advice names another column
+// in whose range v lies, as v may be a number there.
+func (s *sentinels) advice(bound *Binding, v float64) string {
+	word := strconv.FormatFloat(v, 'f', -1, 64)
+	if !s.isText {
+		return fmt.Sprintf("if %s stands for no value, write null in its place", word)
 	}
-	return fmt.Sprintf("if %s stands for no value, write null in its place", word)
+	text := message.Sprintf("if %s stands for no value, use --null-values %s,NA: the option replaces the default texts", word, word)
+	for k := range s.columns {
+		c := &s.columns[k]
+		if code, _, _, _, ok := c.sentinel(); c.rows > 0 && c.low <= v && v <= c.high && !(ok && code == v) {
+			return fmt.Sprintf("%s, for all columns, and column %q has values from %.4g to %.4g", text,
+				bound.Plan.Inputs[k].Name, c.low, c.high)
+		}
+	}
+	return text
 }
