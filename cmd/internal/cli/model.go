@@ -242,6 +242,10 @@ func (r modelReport) tables(s *console.Sheet) {
 		if r.HasRobustErrors {
 			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
+		if r.Options.L2 != nil && *r.Options.L2 > 0 {
+			s.Line("\nz-values, p-values and intervals are those of weights that --l2 %s pulls towards 0. --l2 0 tests the features.",
+				humanize.Real(*r.Options.L2))
+		}
 		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% "+
 			"intervals, of %s:\n", humanize.Plural(int64(r.Width()), "feature"))
 		s.Table(zTable(r.Model, r.top))
