@@ -325,13 +325,13 @@ func (m *Messages) truncated() error {
 		m.src.Path), column.ErrDamaged)
 }
 
-// bytes reads n bytes. It reads half of them before it allocates a buffer for all of them.
+// bytes reads n bytes. If the source may have fewer, it reads half of them before it allocates a buffer for all of them.
 func (m *Messages) bytes(n, most int64) ([]byte, error) {
 	if n < 0 || n > most {
 		return nil, m.damaged(fmt.Errorf("a message part of %d bytes, more than %d", n, most))
 	}
 	steps := 0
-	for n>>steps > 1<<20 {
+	for n>>steps > 1<<20 && (m.size == math.MaxInt64 || n > m.size) {
 		steps++
 	}
 	var data []byte
