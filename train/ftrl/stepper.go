@@ -26,9 +26,14 @@ func newStepper(spec *schema.Spec, loss Loss, alpha, beta, l1, l2 float64) (*ste
 	}
 	stride := kernel.Stride(spec.Cols())
 	numbers := func(v float64) []float64 { return slices.Repeat([]float64{v}, stride) }
+	l1Penalties := numbers(l1)
+	l2Penalties := l1Penalties // one vector for both, by default of zeros
+	if l2 != l1 {
+		l2Penalties = numbers(l2)
+	}
 	s := &stepper{w: block.Alloc[float32](stride), cols: spec.Cols(),
 		Adaptive: kernel.Adaptive{Z: numbers(0), N: numbers(0), Root: numbers(0),
-			L1: numbers(l1), L2: numbers(l2), Inverse: 1 / alpha, Beta: beta, Hinge: loss == Hinge}}
+			L1: l1Penalties, L2: l2Penalties, Inverse: 1 / alpha, Beta: beta, Hinge: loss == Hinge}}
 	if spec.Bias {
 		s.L1[s.cols-1], s.L2[s.cols-1] = 0, 0
 	}
