@@ -425,8 +425,8 @@ func TestStrangeOnce(t *testing.T) {
 		arrow.Record) error {
 		return nil
 	}))
-	want := []string{`column "d": 2 of 4 rows have a text that is not a date or time, it counts as missing`,
-		`column "p": 1 of 4 rows have a text that is not a number, it counts as missing`}
+	want := []string{`column "d": 2 of 4 rows have a text that is not a date or time ("25/12/2011", line 2), it counts as missing`,
+		`column "p": 1 of 4 rows have a text that is not a number ("cheap", line 3), it counts as missing`}
 	if !slices.Equal(notes, want) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}

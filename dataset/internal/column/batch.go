@@ -2,13 +2,16 @@ package column
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/internal/message"
+	"halfspace/schema"
 )
 
 // A Batch is consecutive rows of the input: an array for each read column, all of the same length.
@@ -29,18 +32,48 @@ type Batch struct {
 	Comments int64    // number of lines between the rows that are comments
 	Headers  []int64  // lines between the rows that repeat the header
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
-	// OddTexts are, by the number of their column among the read columns, the texts of columns of numbers that skip texts
-	OddTexts map[int]OddTexts
+	// OddTexts and Marked are, by the number of their column among the read columns, the texts that columns of numbers skip, and
+	// those that are numbers with marks
+	OddTexts, Marked map[int]OddTexts
 
 	Line      func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
 	OnRelease func()                // called by Release, after which Line must not be called; nil: nothing
 }
 
-// OddTexts are texts in a column of numbers, which count as missing.
+// OddTexts are texts in a column of numbers: those that count as missing, or numbers with marks.
 type OddTexts struct {
-	Rows int64
-	Line int64  // of the first
-	Text string // the first, in quotes
+	Rows  int64
+	Line  int64   // of the first
+	Text  string  // the first, in quotes
+	Value float64 // the number that the first is read as; 0 if it is missing
+}
+
+// Add counts a text in a line.
+func (o *OddTexts) Add(line int64, text string, value float64) {
+	if o.Rows++; o.Rows == 1 {
+		o.Line, o.Text, o.Value = line, shortQuoted(text), value
+	}
+}
+
+// IsReadAs returns the words for the number that the first text is read as.
+func (o *OddTexts) IsReadAs() string {
+	return "is read as " + strconv.FormatFloat(o.Value, 'f', -1, 64)
+}
+
+// shortQuoted returns a text in quotes, shortened to 40 bytes.
+func shortQuoted(text string) string {
+	const most = 40
+	if len(text) > most {
+		return fmt.Sprintf("%q...", text[:most])
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// MarkedNumber returns the number that a model's column of numbers has for a text with marks, such as $1,234. point is the
+// decimal mark. It takes no text whose digits tell that the other mark is the decimal mark.
+func MarkedNumber(text string, point byte) (float64, bool) {
+	w, ok := schema.ParseWritten(text, point)
+	return w.Value, ok && !w.OtherMark
 }
 
 // Lacks returns true if the file of the batch lacks a read column.

@@ -7,8 +7,8 @@ import (
 )
 
 // AsModel sets the types of the columns that a model uses to the types that the model takes, where the first rows
-// permit it: a column of digits may be text, a column without values may be numbers, and so may a column of numbers with a few
-// texts, if the request skips these.
+// permit it: a column of digits may be text, and a column without values may be numbers. A column of text may be numbers if the
+// request skips the texts that are no numbers, or rejects their lines.
 func AsModel(req OpenOptions, cols []Column) {
 	if req.Spec == nil {
 		return
@@ -34,7 +34,14 @@ func AsModel(req OpenOptions, cols []Column) {
 	for i := range cols {
 		c := &cols[i]
 		typ := types[c.Name]
-		if typ != nil && (c.Empty || typ.ID() == arrow.STRING || req.SkipsTexts && typ.ID() == arrow.FLOAT64 && c.Advice != "") {
+		if typ == nil {
+			continue
+		}
+		toNumbers := typ.ID() == arrow.FLOAT64 && c.Type.ID() == arrow.STRING && (req.SkipsTexts || req.Rejects != nil)
+		if toNumbers {
+			c.TextType = arrow.BinaryTypes.String
+		}
+		if c.Empty || typ.ID() == arrow.STRING || toNumbers {
 			c.Type, c.Desc, c.Advice = typ, Describe(typ), ""
 		}
 	}

@@ -19,15 +19,16 @@ import (
 // cells are the values of a column of text: integers, numbers, booleans or strings.
 type cells struct {
 	typ             arrow.Type
-	most            int              // maximum number of values
-	booleans        bool             // true and false are read as the numbers 1 and 0, because a model accepts both
-	keepsTexts      bool             // a text that the column can't keep is an error
-	widensToNumbers bool             // of a probe: the column has integers without leading zeros alone
-	refusesTexts    bool             // of a probe: a text in a column of integers to keep is a broken line
-	skipsTexts      bool             // a text that is no number is missing
-	refusesCodes    bool             // an integer with leading zeros is an error
-	isNumberLabel   bool             // as column.Column.IsNumberLabel
-	odd             *column.OddTexts // the skipped texts, whose Line is the row; nil: none
+	most            int             // maximum number of values
+	booleans        bool            // true and false are read as the numbers 1 and 0, because a model accepts both
+	keepsTexts      bool            // a text that the column can't keep is an error
+	widensToNumbers bool            // of a probe: the column has integers without leading zeros alone
+	refusesTexts    bool            // of a probe: a text in a column of integers to keep is a broken line
+	skipsTexts      bool            // a text that is no number is missing
+	refusesCodes    bool            // an integer with leading zeros is an error
+	isNumberLabel   bool            // as column.Column.IsNumberLabel
+	decimalMark     byte            // as column.Column.DecimalMark
+	odd, marked     column.OddTexts // the skipped texts, and the numbers with marks; Line is the row
 	nullIs          *nullWords
 	slab            *column.Slab // the memory of numbers; nil: none
 	whole           []int64
@@ -46,7 +47,7 @@ type cells struct {
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
 	c := cells{typ: col.Type.ID(), most: most, nullIs: nulls, keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts,
-		refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel}
+		decimalMark: col.DecimalMark, refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -164,10 +165,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 
 // skip adds a null in place of a text.
 func (c *cells) skip(text []byte) {
-	if c.odd == nil {
-		c.odd = &column.OddTexts{Line: int64(c.Len()), Text: quote(text)}
-	}
-	c.odd.Rows++
+	c.odd.Add(int64(c.Len()), string(text), 0)
 	c.addNull()
 }
 
@@ -203,8 +201,17 @@ func (c *cells) isNullNumber(text []byte) bool {
 // parse returns the number in text. If c.booleans is set, it returns 1 or 0 for a boolean.
 func (c *cells) parse(text []byte) (float64, error) {
 	v, err := parseNumber(text)
-	if b, ok := truth(text); err != nil && c.booleans && ok {
+	if err == nil {
+		return v, nil
+	}
+	if b, ok := truth(text); c.booleans && ok {
 		return b, nil
+	}
+	if c.decimalMark != 0 {
+		if m, ok := column.MarkedNumber(string(text), c.decimalMark); ok {
+			c.marked.Add(int64(c.Len()), string(text), m)
+			return m, nil
+		}
 	}
 	return v, err
 }

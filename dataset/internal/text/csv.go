@@ -153,8 +153,8 @@ func (in *CSV) assignRoles(req column.OpenOptions, cols func(file int) []column.
 		in.CsvFiles[i].put()
 	}
 	in.tables.Forget()
-	if req.SkipsTexts {
-		in.skipTexts()
+	if req.Spec != nil {
+		in.readAsModel(req.SkipsTexts)
 	}
 	if s := req.Spec; s != nil && in.Roles.Label >= 0 {
 		texts := func(c schema.Class) bool { return c.Kind == schema.String }
@@ -355,9 +355,9 @@ func (in *CSV) frameNotes() (notes []string) {
 // the texts that they skip.
 func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		n, headers, odd := int64(0), repeatedHeaders{}, map[int]oddText{}
+		n, headers, odd, marked := int64(0), repeatedHeaders{}, oddTexts{}, oddTexts{}
 		defer func() {
-			in.skipped.set(odd, headers)
+			in.skipped.set(odd, marked, headers)
 			for was := in.comments.Load(); n > was && !in.comments.CompareAndSwap(was, n); was = in.comments.Load() {
 			}
 		}()
@@ -365,14 +365,8 @@ func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*col
 			if b != nil {
 				n += b.Comments
 				headers.add(b)
-				for k, of := range b.OddTexts {
-					seen := odd[k]
-					if seen.Rows == 0 {
-						seen = oddText{b.File, column.OddTexts{Line: of.Line, Text: of.Text}}
-					}
-					seen.Rows += of.Rows
-					odd[k] = seen
-				}
+				odd.add(b.File, b.OddTexts)
+				marked.add(b.File, b.Marked)
 			}
 			if !yield(b, err) {
 				return
@@ -429,13 +423,8 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		if values[k].rounded {
 			in.rounded[k].Store(true)
 		}
-		if odd := values[k].odd; odd != nil {
-			if b.OddTexts == nil {
-				b.OddTexts = map[int]column.OddTexts{}
-			}
-			odd.Line = b.Line(odd.Line)
-			b.OddTexts[k] = *odd
-		}
+		b.OddTexts = withOdd(b.OddTexts, k, values[k].odd, b.Line)
+		b.Marked = withOdd(b.Marked, k, values[k].marked, b.Line)
 		if f.bound[k].Index == column.Absent {
 			b.Columns = append(b.Columns, nil)
 		} else {

@@ -331,7 +331,9 @@ func TestOddCells(t *testing.T) {
 		}
 		opt = dataset.Options{Spec: &schema.Spec{Features: []string{"x"}}}
 		_, err := dataset.Load(context.Background(), path, opt)
-		datatest.WantError(t, err, filepath.Dir(path), fmt.Sprintf(`DIR/a.csv: column "x" is %s, and the model takes a number: convert it`, desc))
+		if err == nil || !strings.Contains(err.Error(), `a.csv: column "x", line `) {
+			t.Errorf("%d rows: error %v, want one about the first text that is no number", c.rows, err)
+		}
 		if _, info, err := dataset.Inspect(context.Background(), path, dataset.Options{}); err != nil || info.Columns[0].Type != "string" {
 			t.Errorf("%+v (%v)", info, err)
 		}

@@ -17,9 +17,12 @@ import (
 // and the headers that the pass skipped.
 type skipped struct {
 	mu      sync.Mutex
-	of      map[int]oddText
+	of      oddTexts
+	marked  oddTexts // the numbers with marks
 	headers repeatedHeaders
 }
+
+type oddTexts map[int]oddText
 
 // An oddText is the texts of a column, and the file of the first.
 type oddText struct {
@@ -28,20 +31,49 @@ type oddText struct {
 }
 
 // set stores the texts and the headers of a pass, unless a pass had more: it may have been the only one that read all rows.
-func (o *skipped) set(of map[int]oddText, headers repeatedHeaders) {
+func (o *skipped) set(of, marked oddTexts, headers repeatedHeaders) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if headers.lines > o.headers.lines {
 		o.headers = headers
 	}
 	if o.of == nil {
-		o.of = map[int]oddText{}
+		o.of, o.marked = oddTexts{}, oddTexts{}
 	}
+	o.of.raise(of)
+	o.marked.raise(marked)
+}
+
+// add counts the texts of a batch of a file.
+func (o oddTexts) add(file string, batch map[int]column.OddTexts) {
+	for k, of := range batch {
+		if seen := o[k]; seen.Rows > 0 {
+			file, of.Line, of.Text, of.Value, of.Rows = seen.file, seen.Line, seen.Text, seen.Value, seen.Rows+of.Rows
+		}
+		o[k] = oddText{file, of}
+	}
+}
+
+// raise takes the texts of a pass that had more.
+func (o oddTexts) raise(of oddTexts) {
 	for k, odd := range of {
-		if odd.Rows > o.of[k].Rows {
-			o.of[k] = odd
+		if odd.Rows > o[k].Rows {
+			o[k] = odd
 		}
 	}
+}
+
+// withOdd returns the texts of columns, and the texts of column k, whose Line is a row, if there are any.
+func withOdd(all map[int]column.OddTexts, k int, odd column.OddTexts, line func(int64) int64) map[int]column.OddTexts {
+	if odd.Rows == 0 {
+		return all
+	}
+	if all == nil {
+		all = map[int]column.OddTexts{}
+	}
+	odd.Line = line(odd.Line)
+	all[k] = odd
+	return all
 }
 
 // repeatedHeaders are the lines of files that repeat the header and are no rows.
@@ -75,11 +107,16 @@ func (r *repeatedHeaders) note(severalFiles bool, name string) string {
 	return message.Sprintf("%s: %s repeats the header and is left out (use --header yes if it is a row)", name, first)
 }
 
-// skipTexts makes the columns of numbers that a model takes skip texts.
-func (in *CSV) skipTexts() {
+// readAsModel makes the columns of numbers that a model takes read numbers with marks, and, if skips is set, skip other texts.
+// The decimal mark is the one that a training takes for a number such as 1,234: the comma if fields are apart by semicolons.
+func (in *CSV) readAsModel(skips bool) {
 	for _, k := range in.Roles.Features {
-		if c := &in.Roles.Columns[k]; c.Type.ID() == arrow.FLOAT64 || c.Type.ID() == arrow.INT64 {
-			c.SkipsTexts = !c.KeepsTexts
+		c := &in.Roles.Columns[k]
+		if c.Type.ID() != arrow.FLOAT64 && c.Type.ID() != arrow.INT64 || c.KeepsTexts {
+			continue
+		}
+		if c.SkipsTexts, c.DecimalMark = skips, '.'; in.Semicolons() {
+			c.DecimalMark = ','
 		}
 	}
 }
@@ -91,30 +128,44 @@ func (in *CSV) skippedNotes() (notes []string) {
 	if note := in.skipped.headers.note(len(in.CsvFiles) > 1, in.Name()); note != "" {
 		notes = append(notes, note)
 	}
+	return slices.Concat(notes, in.oddNotes(in.skipped.of, "a text that is no number", "texts that are no numbers", true),
+		in.oddNotes(in.skipped.marked, "a number with marks", "numbers with marks", false))
+}
+
+// oddNotes returns a note about columns of numbers with texts, or nil. missing: the texts count as missing.
+func (in *CSV) oddNotes(texts oddTexts, what, several string, missing bool) []string {
 	var each []string
-	for _, k := range slices.Sorted(maps.Keys(in.skipped.of)) {
-		odd := in.skipped.of[k]
+	for _, k := range slices.Sorted(maps.Keys(texts)) {
+		odd := texts[k]
 		place := fmt.Sprintf("line %d", odd.Line)
 		if len(in.CsvFiles) > 1 {
 			place = fmt.Sprintf("%s: %s", odd.file, place)
 		}
 		name := in.Roles.Columns[k].Name
-		if len(in.skipped.of) > 1 {
+		if !missing {
+			place += ", " + odd.IsReadAs()
+		}
+		if len(texts) > 1 {
 			each = append(each, fmt.Sprintf("%q (%s, %s, %s)", name, humanize.Plural(odd.Rows, "row"), odd.Text, place))
 			continue
 		}
-		has, they := "rows have a text that is", "they count as missing"
+		has, they := "rows have", ": they count as missing"
 		if odd.Rows == 1 {
-			has, they = "row has a text that is", "it counts as missing"
+			has, they = "row has", ": it counts as missing"
 		}
-		return append(notes, fmt.Sprintf("column %q: %s %s no number (%s, %s): %s", name, humanize.Count(odd.Rows), has,
-			odd.Text, place, they))
+		if !missing {
+			they = ""
+		}
+		return []string{fmt.Sprintf("column %q: %s %s %s (%s, %s)%s", name, humanize.Count(odd.Rows), has, what, odd.Text, place, they)}
 	}
-	if len(each) > 0 {
-		notes = append(notes, fmt.Sprintf("columns %s have texts that are no numbers: they count as missing",
-			column.Listed(each, "column")))
+	if len(each) == 0 {
+		return nil
 	}
-	return notes
+	note := fmt.Sprintf("columns %s have %s", column.Listed(each, "column"), several)
+	if missing {
+		note += ": they count as missing"
+	}
+	return []string{note}
 }
 
 // adviceNotes returns a note about the columns of text that have mostly numbers.

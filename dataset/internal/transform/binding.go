@@ -35,7 +35,8 @@ type Binding struct {
 	tested  []int            // numbers in Columns of the columns of where
 	Gaps    bool             // some number is missing in the rows from which features were learned
 	derives bool             // some input derives its number from the value of its column
-	strange []atomic.Int64   // for each input, the number of texts from which no number derives; nil unless derives
+	// for each input, the texts from which no number derives, and those that are numbers with marks; nil unless derives
+	strange, marked []oddTexts
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite      []atomic.Bool
 	infiniteClass string // a note about a class that is infinity; "": there is none
@@ -337,7 +338,7 @@ func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	bound := &Binding{Roles: &column.Roles{Label: -1, Weight: -1, Remedies: c.remedies}, Plan: p, leftOut: c.leftOut, passed: c.passed,
 		where: c.where, derives: derives(inputs)}
 	if bound.Plan.Inputs = inputs; bound.derives {
-		bound.strange = make([]atomic.Int64, len(inputs))
+		bound.strange, bound.marked = make([]oddTexts, len(inputs)), make([]oddTexts, len(inputs))
 	}
 	if tooWide(&c.draft, bound.Width()) {
 		bound.Plan.Standardize, bound.wide = false, p.Standardize

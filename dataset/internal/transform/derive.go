@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -21,8 +22,7 @@ import (
 // types say so. No model has it.
 const numberInText schema.Derivation = "number in a text"
 
-// fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file. A text
-// file has a type of its own for such a column: if the column has words, these are no numbers.
+// fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file.
 func (c *resolver) fromTexts(inputs []schema.Column) []schema.Column {
 	isCloned := false
 	for k, want := range inputs {
@@ -30,7 +30,7 @@ func (c *resolver) fromTexts(inputs []schema.Column) []schema.Column {
 			continue
 		}
 		i, err := c.lookUp(want.Name)
-		if err != nil || c.cols[i].Type == nil || !textual(c.cols[i].Type) || c.cols[i].FirstText != "" {
+		if err != nil || c.cols[i].Type == nil || !textual(c.cols[i].Type) {
 			continue
 		}
 		if !isCloned {
@@ -53,8 +53,50 @@ func numberOf(c *schema.Column, text string) (float64, bool) {
 	case strings.EqualFold(text, "false"):
 		return 0, true
 	}
-	v, err := humanize.ParseNumber(text)
-	return v, err == nil
+	if v, err := humanize.ParseNumber(text); err == nil {
+		return v, true
+	}
+	return column.MarkedNumber(text, '.')
+}
+
+// hasMarks returns true if a text of a model's column of numbers is read as a number, although it isn't written as one.
+func hasMarks(c *schema.Column, text string) bool {
+	_, err := humanize.ParseNumber(text)
+	return c.Derive == numberInText && err != nil && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false")
+}
+
+// An oddTexts is the texts of an input's column that a note is about.
+type oddTexts struct {
+	mu              sync.Mutex
+	column.OddTexts        // Line is the row in the input
+	place           string // of the first text
+}
+
+// add counts the texts of a batch, whose Line is the row in the batch.
+func (o *oddTexts) add(bt *column.Batch, of column.OddTexts) {
+	if of.Rows == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	row, rows := bt.First+of.Line, o.Rows+of.Rows
+	if o.Rows == 0 || row < o.Line {
+		o.place = fmt.Sprintf("row %d", row)
+		if bt.Line != nil {
+			o.place = fmt.Sprintf("line %d", bt.Line(of.Line))
+		}
+		of.Line, o.OddTexts = row, of
+	}
+	o.Rows = rows
+}
+
+// taken returns the texts and sets them to none.
+func (o *oddTexts) taken() (of column.OddTexts, place string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	of, place = o.OddTexts, o.place
+	o.OddTexts = column.OddTexts{}
+	return of, place
 }
 
 // derives returns true if some input derives its number from the value of its column.
@@ -82,12 +124,13 @@ func (s *Binding) derive(ctx context.Context, p column.Pool, bt *column.Batch) e
 			return nil
 		}
 		return column.Recovered(func() (err error) {
-			var strange int64
-			if bt.Derived[k], strange, err = derived(c, bt.Columns[s.Features[k]], s.Plan.Words()); err != nil {
+			var strange, marked column.OddTexts
+			if bt.Derived[k], strange, marked, err = derived(c, bt.Columns[s.Features[k]], s.Plan.Words()); err != nil {
 				return column.ErrorIn(bt.File, "column %q: %w", c.Name, err)
 			}
-			s.strange[k].Add(strange)
-			if strange > 0 && c.Derive == numberInText && s.Plan.Nulls == schema.NullsError {
+			s.strange[k].add(bt, strange)
+			s.marked[k].add(bt, marked)
+			if strange.Rows > 0 && c.Derive == numberInText && s.Plan.Nulls == schema.NullsError {
 				return noNumber(c, bt, s.Features[k])
 			}
 			return nil
@@ -144,15 +187,15 @@ func numbersOf(values []float64, valid []bool) arrow.Array {
 }
 
 // derived returns the numbers that derive from the values of a column. A text that stands for no number is null; strange is the
-// number of texts among them that don't say themselves that a value is missing. words are the texts that are nulls in a
-// column of numbers.
-func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Array, strange int64, err error) {
+// texts among them that don't say themselves that a value is missing, and marked is those that are numbers with marks. words are
+// the texts that are nulls in a column of numbers.
+func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Array, strange, marked column.OddTexts, err error) {
 	values, valid := make([]float64, a.Len()), make([]bool, a.Len())
 	switch d, is := a.(*array.Dictionary); {
 	case is: // each value is read once
-		of, _, err := derived(c, d.Dictionary(), words)
+		of, _, _, err := derived(c, d.Dictionary(), words)
 		if err != nil {
-			return nil, 0, err
+			return nil, strange, marked, err
 		}
 		for i := range values {
 			if d.IsNull(i) {
@@ -160,11 +203,15 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			}
 			at := d.GetValueIndex(i)
 			values[i], valid[i] = of.(*array.Float64).Value(at), of.IsValid(at)
-			if !valid[i] && isStrange(d.Dictionary(), at) {
-				strange++
+			text, _ := textOf(d.Dictionary(), at)
+			switch {
+			case !valid[i] && isStrange(d.Dictionary(), at):
+				strange.Add(int64(i), text, 0)
+			case valid[i] && hasMarks(c, text):
+				marked.Add(int64(i), text, values[i])
 			}
 		}
-		return numbersOf(values, valid), strange, nil
+		return numbersOf(values, valid), strange, marked, nil
 	case textual(a.DataType()):
 		for i := range values {
 			if a.IsNull(i) {
@@ -174,19 +221,22 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			if what == "" && !(c.Derive == numberInText && slices.Contains(words, text)) {
 				values[i], valid[i] = numberOf(c, text)
 			}
-			if !valid[i] && !slices.Contains(words, text) && isStrange(a, i) {
-				strange++
+			switch {
+			case !valid[i] && !slices.Contains(words, text) && isStrange(a, i):
+				strange.Add(int64(i), text, 0)
+			case valid[i] && hasMarks(c, text):
+				marked.Add(int64(i), text, values[i])
 			}
 		}
-		return numbersOf(values, valid), strange, nil
+		return numbersOf(values, valid), strange, marked, nil
 	}
 	read, err := column.Numbers(a)
 	if err != nil {
-		return nil, 0, err
+		return nil, strange, marked, err
 	}
 	perDay, dated := column.PerDay(a.DataType())
 	if c.Derive.Dated() != dated {
-		return nil, 0, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
+		return nil, strange, marked, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
 	}
 	copy(values, read)
 	for i, v := range values {
@@ -195,7 +245,7 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			values[i] = c.AtDays(v / perDay)
 		}
 	}
-	return numbersOf(values, valid), 0, nil
+	return numbersOf(values, valid), strange, marked, nil
 }
 
 // isStrange returns true if value i of an array is a text that doesn't say that a value is missing.

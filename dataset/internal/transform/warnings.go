@@ -212,46 +212,58 @@ func (b *Builder) warnTexts(warn func(string)) {
 	var unknown, infinite []columnRows
 	for k, c := range b.texts {
 		if c != nil && c.unknown.Load() > 0 {
-			unknown = append(unknown, columnRows{b.bound.Plan.Inputs[k].Name, c.unknown.Load()})
+			unknown = append(unknown, columnRows{name: b.bound.Plan.Inputs[k].Name, rows: c.unknown.Load()})
 		}
 	}
-	b.warnOf(warn, unknown, "have a category that the training had not, it counts as none")
+	b.warnOf(warn, unknown, "have a category that the training had not", ", it counts as none")
 	for i := range b.bound.infinite {
 		if b.bound.infinite[i].Swap(false) {
 			infinite = append(infinite, columnRows{name: b.bound.Columns[i].Name})
 		}
 	}
-	b.warnOf(warn, infinite, "infinite dates count as missing")
+	b.warnOf(warn, infinite, "infinite dates count as missing", "")
 	told := map[string]bool{} // several features derive from a column of dates
-	strange := map[string][]columnRows{}
+	strange, marked := map[string][]columnRows{}, []columnRows(nil)
 	for k := range b.bound.strange {
 		c := &b.bound.Plan.Inputs[k]
-		if n := b.bound.strange[k].Swap(0); n > 0 && b.bound.Fixed && !told[c.Name] {
+		if of, place := b.bound.strange[k].taken(); of.Rows > 0 && b.bound.Fixed && !told[c.Name] {
 			told[c.Name] = true
-			strange[nameInput(*c)] = append(strange[nameInput(*c)], columnRows{c.Name, n})
+			strange[nameInput(*c)] = append(strange[nameInput(*c)], columnRows{c.Name, of.Rows, of.Text + ", " + place})
+		}
+		if of, place := b.bound.marked[k].taken(); of.Rows > 0 {
+			marked = append(marked, columnRows{c.Name, of.Rows, of.Text + ", " + place + ", " + of.IsReadAs()})
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(strange)) {
-		b.warnOf(warn, strange[what], fmt.Sprintf("have a text that is not %s, it counts as missing", what))
+		b.warnOf(warn, strange[what], "have a text that is not "+what, ", it counts as missing")
 	}
+	b.warnOf(warn, marked, "have a number with marks", "")
 }
 
-// columnRows is the name of a column, and the number of its rows that a note is about; 0: the note has no number.
+// columnRows is the name of a column, and the number of its rows that a note is about; 0: the note has no number. example is the
+// first of their texts, and its place; "": the note has none.
 type columnRows struct {
-	name string
-	rows int64
+	name    string
+	rows    int64
+	example string
 }
 
-// warnOf passes a note about columns to warn, unless there are none.
-func (b *Builder) warnOf(warn func(string), columns []columnRows, what string) {
+// warnOf passes a note about columns to warn, unless there are none. The words of the note and of the consequence stand around an example.
+func (b *Builder) warnOf(warn func(string), columns []columnRows, what, consequence string) {
 	var each []string
 	for _, c := range columns {
 		text := strconv.Quote(c.name)
-		if c.rows > 0 && len(columns) > 1 {
+		switch {
+		case c.rows > 0 && len(columns) > 1 && c.example != "":
+			text += fmt.Sprintf(" (%d, %s)", c.rows, c.example)
+		case c.rows > 0 && len(columns) > 1:
 			text += fmt.Sprintf(" (%d)", c.rows)
+		case c.example != "":
+			what += " (" + c.example + ")"
 		}
 		each = append(each, text)
 	}
+	what += consequence
 	switch {
 	case len(columns) == 0:
 	case len(columns) > 1 && columns[0].rows > 0:
