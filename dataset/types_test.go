@@ -175,6 +175,18 @@ func TestUnitsDiffer(t *testing.T) {
 	utc := file1(t, dir, "utc.parquet", field("t", &arrow.TimestampType{Unit: arrow.Millisecond}, `["2020-01-01"]`))
 	_, err := loadAll(context.Background(), []string{a, b}, Options{})
 	wantError(t, err, dir, `DIR/b.parquet: column "t" is timestamp[us, tz=UTC], but timestamp[ms, tz=UTC] in the first file: convert one of them`)
+	day := file1(t, dir, "day.parquet", field("t", w.Date32, `["2020-01-03"]`))
+	days := func(first, second string) string {
+		x := require.Value(loadAll(t.Context(), []string{first, second, day}, Options{NoBias: true, Prepare: true}))(t)
+		rows, _ := rowsOf(t, x)
+		return fmt.Sprint(rows)
+	}
+	if got, want := days(a, b), days(b, a); got != want || !strings.HasPrefix(got, "[[0 ") || !strings.Contains(got, "[2 ") {
+		t.Errorf("prepared rows %s, and %s with the units exchanged", got, want)
+	}
+	clock := file1(t, dir, "clock.parquet", field("t", w.Time32s, `["08:00:00"]`))
+	_, err = loadAll(t.Context(), []string{a, clock}, Options{Prepare: true})
+	wantError(t, err, dir, `DIR/clock.parquet: column "t" is time32[ms], but timestamp[ms, tz=UTC] in the first file: convert one of them`)
 	d := require.Value(loadAll(context.Background(), []string{a, utc}, Options{NoBias: true}))(t)
 	if rows, _ := rowsOf(t, d); fmt.Sprint(rows) != fmt.Sprint([][]float32{{1577836800e3}, {1577836800e3}}) {
 		t.Errorf("rows %v", rows)

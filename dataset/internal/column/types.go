@@ -1,6 +1,8 @@
 package column
 
 import (
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/schema"
@@ -74,6 +76,14 @@ func Unit(t arrow.DataType) string {
 		return t.Unit.String()
 	}
 	return ""
+}
+
+// SameClock returns true if both types are dates and times since 1970, or both are times since midnight: PerDay makes their numbers
+// days, of any unit.
+func SameClock(a, b arrow.DataType) bool {
+	_, dated := PerDay(a)
+	_, also := PerDay(b)
+	return dated && also && strings.HasSuffix(Unit(a), "midnight") == strings.HasSuffix(Unit(b), "midnight")
 }
 
 // PerDay returns the units of a date or time type in a day, or false if the type is none.

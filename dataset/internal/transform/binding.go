@@ -40,6 +40,7 @@ type Binding struct {
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite      []atomic.Bool
 	infiniteClass string // a note about a class that is infinity; "": there is none
+	makesBlocks   bool   // otherwise rows are counted: dates of any unit have the same features
 	Fixed         bool   // a model determines the features: nothing is computed from the data
 }
 
@@ -336,7 +337,7 @@ func (c *resolver) kept(i int) column.Column {
 func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	p := c.draft.Plan
 	bound := &Binding{Roles: &column.Roles{Label: -1, Weight: -1, Remedies: c.remedies}, Plan: p, leftOut: c.leftOut, passed: c.passed,
-		where: c.where, derives: derives(inputs)}
+		where: c.where, derives: derives(inputs), makesBlocks: c.draft.MakesBlocks}
 	if bound.Plan.Inputs = inputs; bound.derives {
 		bound.strange, bound.marked = make([]oddTexts, len(inputs)), make([]oddTexts, len(inputs))
 	}
@@ -391,7 +392,8 @@ func (s *Binding) bind(in *fileColumns) ([]column.Column, error) {
 		if !ok {
 			return nil, in.noFeature(bound[k])
 		}
-		if !fits(input, s.Plan.Inputs[i], s.Fixed) || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
+		sameClock := !s.makesBlocks && column.SameClock(bound[k].Type, s.Columns[k].Type)
+		if !fits(input, s.Plan.Inputs[i], s.Fixed) && !sameClock || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
 			return nil, in.differs(bound[k], s.Columns[k])
 		}
 	}

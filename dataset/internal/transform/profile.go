@@ -233,7 +233,8 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 			continue
 		}
 		if dated {
-			c.Range.Add(v / perDay)
+			v /= perDay // files may have other units
+			c.Range.Add(v)
 		} else {
 			c.Min, c.Max = min(c.Min, v), max(c.Max, v)
 			c.number(v - float64(at.row(i)))
