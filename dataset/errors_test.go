@@ -285,7 +285,7 @@ func TestErrors(t *testing.T) {
 		{[]testField{x, y}, Options{Label: "y", Exclude: []string{"*"}}, `no feature is left, and a feature is a number, a boolean or a list of numbers (columns: x float64, y int8)`},
 		{[]testField{x, y}, Options{Features: []string{"x", "x"}}, `feature "x" is named twice: name it once in Features`},
 		{[]testField{x, y}, Options{Label: "y", Features: []string{"y"}}, `feature "y" is the label: leave it out of Features`},
-		{[]testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"}, `column "day" is date32, and a label is a number, a boolean or a string: choose another one with Label`},
+		{[]testField{x, field("at", arrow.FixedWidthTypes.Time32ms, `[1, 2, 3]`)}, Options{Label: "at"}, `column "at" is time32[ms], and a label is a number, a boolean, a string or a date: choose another one with Label`},
 		{[]testField{x, y}, Options{Label: "y", Positive: "yes"}, `column "y": no class "yes": name one of 0, 1 in Positive`},
 		{[]testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
 			`column "y", row 2: "maybe" is no class of the model, which has "no", "yes": change the label, or ` +

@@ -32,7 +32,7 @@ import (
 //   - Lists of numbers. Each element is a feature, "name[0]" and so on. All lists of a column must have the same length.
 //   - Sparse lists; see below.
 //
-// A label is a number, a boolean or a string.
+// A label is a number, a boolean, a string or a date.
 //
 // A sparse list names the elements that aren't 0. It becomes a feature for each element too. Its type is a list of
 // structures with the fields index and value, a map from integers to numbers, or a structure of two lists, indices

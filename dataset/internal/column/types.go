@@ -29,6 +29,14 @@ func ClassKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
 	return 0, false
 }
 
+// LabelKind is ClassKind for labels, which may be dates too: the class of a date is its text, such as 2024-01-05.
+func LabelKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
+	if t != nil && (t.ID() == arrow.DATE32 || t.ID() == arrow.DATE64) {
+		return schema.String, true
+	}
+	return ClassKind(t)
+}
+
 // SvmlightLabel is the name of the label column of svmlight files. The feature with index 7 has the name f7:
 // SvmlightFeature, then the index.
 const (

@@ -398,8 +398,8 @@ func (s *Binding) bind(in *fileColumns) ([]column.Column, error) {
 		}
 	}
 	if s.Label >= 0 {
-		first, _ := column.ClassKind(s.Columns[s.Label].Type)
-		if kind, ok := column.ClassKind(bound[s.Label].Type); !ok || kind != first {
+		first, _ := column.LabelKind(s.Columns[s.Label].Type)
+		if kind, ok := column.LabelKind(bound[s.Label].Type); !ok || kind != first {
 			return nil, in.differs(bound[s.Label], s.Columns[s.Label])
 		}
 	}

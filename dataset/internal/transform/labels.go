@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -198,6 +199,10 @@ func encodeValid(l numbering, a arrow.Array, lo int, dst []float32) (row int, wh
 	switch v := a.(type) {
 	case *array.Boolean:
 		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
+	case *array.Date32:
+		return encodeKeys(l, a, lo, dst, v.Date32Values()[lo:])
+	case *array.Date64:
+		return encodeKeys(l, a, lo, dst, v.Date64Values()[lo:])
 	case *array.Decimal128:
 		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
 	case *array.Decimal256:
@@ -205,7 +210,7 @@ func encodeValid(l numbering, a arrow.Array, lo int, dst []float32) (row int, wh
 	case *array.Dictionary:
 		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.GetValueIndex))
 	}
-	return lo, fmt.Sprintf("it is %s in a record, and a label is a number, a boolean or a string", column.Describe(a.DataType()))
+	return lo, fmt.Sprintf("it is %s in a record, and a label is a number, a boolean, a string or a date", column.Describe(a.DataType()))
 }
 
 // each returns the keys of the n rows from lo on.
@@ -300,6 +305,10 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale))
 	case array.StringLike:
 		return stringClass(a.Value(i))
+	case *array.Date32:
+		return dateClass(a.Value(i).ToTime())
+	case *array.Date64:
+		return dateClass(a.Value(i).ToTime())
 	case *array.Dictionary:
 		return ClassOf(a.Dictionary(), a.GetValueIndex(i))
 	}
@@ -310,6 +319,14 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 		return schema.IntClass(column.Whole(a)(i)), ""
 	}
 	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", column.Describe(a.DataType()))
+}
+
+// dateClass returns the class of a day, or an error text if a text file has no such day.
+func dateClass(day time.Time) (schema.Class, string) {
+	if day.Year() < 0 || day.Year() > 9999 {
+		return schema.Class{}, "a date beyond the years 0 to 9999"
+	}
+	return stringClass(day.UTC().Format(time.DateOnly))
 }
 
 // floatClass returns the class of a number that has the given number of bits in the file, or an error text if the

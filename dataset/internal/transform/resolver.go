@@ -35,8 +35,8 @@ func (c *resolver) Label() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, ok := column.ClassKind(c.texts(i).Type); !ok {
-		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
+	if _, ok := column.LabelKind(c.texts(i).Type); !ok {
+		return 0, c.errorf("column %q is %s, and a label is a number, a boolean, a string or a date: choose another one with "+
 			"--label", c.draft.Label, c.cols[i].Desc)
 	}
 	return i, nil
