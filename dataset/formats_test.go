@@ -114,6 +114,71 @@ func TestSameInEveryFormat(t *testing.T) {
 	}
 }
 
+// TestSamePreparation: columns of every kind, with and without missing values, become the same features in each format, and the model
+// of one format takes the rows of the others.
+func TestSamePreparation(t *testing.T) {
+	t.Parallel()
+	p, w := arrow.PrimitiveTypes, arrow.FixedWidthTypes
+	kinds := []struct {
+		name   string
+		typ    arrow.DataType
+		values []string // as JSON
+	}{
+		{"category", arrow.BinaryTypes.String, []string{`"red"`, `"green"`, `"Blue"`}},
+		{"cases", arrow.BinaryTypes.String, []string{`"true"`, `"True"`, `"false"`, `"maybe"`}},
+		{"empty", arrow.BinaryTypes.String, []string{`"a"`, `""`, `"b c"`, `"d, \"e\""`}},
+		{"code", arrow.BinaryTypes.String, []string{`"01"`, `"1"`, `"007"`, `"x"`}},
+		{"money", arrow.BinaryTypes.String, []string{`"$1.50"`, `"$1,234"`, `"(5)"`}},
+		{"words", arrow.BinaryTypes.String, []string{`"some words"`, `"other words here"`, `"no"`, `"a longer text"`}},
+		{"dictionary", &arrow.DictionaryType{IndexType: p.Int32, ValueType: arrow.BinaryTypes.String}, []string{`"low"`, `"high"`}},
+		{"truth", w.Boolean, []string{"true", "false"}},
+		{"small", p.Int32, []string{"1", "0"}},
+		{"whole", p.Int64, []string{"1", "20", "-3", "9007199254740992"}},
+		{"float", p.Float64, []string{"1", "2.5", "-1e-3", "0.1"}},
+		{"single", p.Float32, []string{"0.5", "2.25", "3"}},
+		{"day", w.Date32, []string{`"2024-01-05"`, `"2023-12-31"`, `"1969-07-20"`}},
+		{"at", w.Timestamp_us, []string{`"2024-01-05 08:30:00"`, `"2023-12-31 23:59:59.25"`, `"1969-07-20 20:17:40"`}},
+		{"clock", w.Time32ms, []string{`"08:30:00"`, `"23:59:59"`, `"00:00:00"`}},
+	}
+	const rows = 200
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		var cols []testField
+		for _, k := range kinds {
+			values := make([]string, rows)
+			for r := range values {
+				if values[r] = k.values[rng.IntN(len(k.values))]; seed%2 == 1 && rng.IntN(9) == 0 {
+					values[r] = "null"
+				}
+			}
+			cols = append(cols, field(k.name, k.typ, "["+strings.Join(values, ",")+"]"))
+		}
+		cols = append(cols, field("y", arrow.BinaryTypes.String, repeated(rows, `"no"`, `"yes"`, `"no"`)))
+		rec, dir := record(t, cols...), t.TempDir()
+		opt := Options{Label: "y", Prepare: true}
+		var spec *schema.Spec
+		var want [][]float32
+		for _, name := range []string{"a.csv", "a.parquet", "a.jsonl", "a.arrow"} {
+			path := filepath.Join(dir, name)
+			require.NoError(t, writeAll(path, WriterOptions{}, rec))
+			data := require.Value(Load(t.Context(), path, opt))(t)
+			got, _ := rowsOf(t, data)
+			if spec == nil {
+				spec, want = data.Spec(), got
+			}
+			if !reflect.DeepEqual(data.Spec(), spec) {
+				t.Errorf("seed %d: the preparation of %s is\n%+v\nand of CSV\n%+v", seed, name, data.Spec().Preprocessing, spec.Preprocessing)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d: %s has other rows than CSV", seed, name)
+			}
+			if got, _ = rowsOf(t, require.Value(Load(t.Context(), path, Options{Label: "y", Spec: spec}))(t)); !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d: %s has other rows than CSV for the model of CSV", seed, name)
+			}
+		}
+	}
+}
+
 // sameEveryWay reads a file in every way and compares what it has.
 func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 	t.Helper()

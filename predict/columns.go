@@ -76,7 +76,11 @@ type input struct{ schema.Column }
 // derivedNumber returns the number that derives from a value; NaN if the value stands for none.
 func (c *input) derivedNumber(value any) (float64, error) {
 	if t, is := value.(time.Time); is && c.Derive.Dated() {
-		return c.AtDays(schema.DaysOf(t)), nil
+		days := schema.DaysOf(t)
+		if c.IsClock() {
+			days -= math.Floor(days)
+		}
+		return c.AtDays(days), nil
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
 		if n, ok := c.Number(v.String()); ok && utf8.ValidString(v.String()) {

@@ -75,6 +75,12 @@ func (c *Column) Number(text string) (float64, bool) {
 	return c.AtDays(DaysOf(t)), true
 }
 
+// IsClock returns true if the number derives from a time of day without a date.
+func (c *Column) IsClock() bool { return strings.HasPrefix(c.Layout, ClockLayout[:2]) }
+
+// ClockLayout is the layout of times of day that columns have by their type.
+const ClockLayout = "15:04:05"
+
 // DaysOf returns the days from 1970-01-01 to a time.
 func DaysOf(t time.Time) float64 {
 	if t.Nanosecond()%1000 == 0 { // rounded once, as a timestamp in microseconds is

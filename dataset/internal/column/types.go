@@ -91,8 +91,11 @@ func Unit(t arrow.DataType) string {
 func SameClock(a, b arrow.DataType) bool {
 	_, dated := PerDay(a)
 	_, also := PerDay(b)
-	return dated && also && strings.HasSuffix(Unit(a), "midnight") == strings.HasSuffix(Unit(b), "midnight")
+	return dated && also && IsClock(a) == IsClock(b)
 }
+
+// IsClock returns true if values of the type are times of day without a date.
+func IsClock(t arrow.DataType) bool { return strings.HasSuffix(Unit(t), "midnight") }
 
 // PerDay returns the units of a date or time type in a day, or false if the type is none.
 func PerDay(t arrow.DataType) (perDay float64, ok bool) {

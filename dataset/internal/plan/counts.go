@@ -19,6 +19,7 @@ type Counts struct {
 	IsCategorical bool           // the option categorical names the column, or all columns
 	HasTexts      bool           // the values are texts, or used as texts
 	HasDates      bool           // the values are dates or times by their type
+	Layout        string         // schema.ClockLayout if the values are times of day by their type, otherwise ""
 	HasIntegers   bool           // the type is an integer type
 
 	Semicolons bool // the fields of the text file are apart by semicolons, which a decimal comma suggests

@@ -11,7 +11,7 @@ import (
 // dates takes dates and times.
 var dates = treatment{
 	takes:   func(c *Counts) bool { return c.HasDates },
-	inputs:  func(c *Counts) []schema.Column { return c.Range.inputs(c.Input.Name, "") },
+	inputs:  func(c *Counts) []schema.Column { return c.Range.inputs(c.Input.Name, c.Layout) },
 	becomes: dateParts,
 }
 

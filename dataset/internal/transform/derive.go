@@ -263,6 +263,14 @@ func textual(t arrow.DataType) bool {
 	return ok && kind == schema.String
 }
 
+// clocksFit returns true if a column has times of day and the feature derives from these, or neither. A model of an earlier version
+// doesn't say so: its times of day count from 0.
+func clocksFit(t arrow.DataType, want schema.Column) bool {
+	ofClock := []schema.Derivation{schema.Days, schema.HourSin, schema.HourCos}
+	mayBeClock := want.Layout == "" && want.Origin == 0 && slices.Contains(ofClock, want.Derive)
+	return column.IsClock(t) == want.IsClock() || column.IsClock(t) && mayBeClock
+}
+
 // derivable returns true if the number of a feature can derive from the values of a column.
 func derivable(have column.Column, want schema.Column) bool {
 	if d, is := have.Type.(*arrow.DictionaryType); is {
@@ -275,7 +283,7 @@ func derivable(have column.Column, want schema.Column) bool {
 	case want.Derive == schema.Missing:
 		return column.Number(have.Type) || textual(have.Type)
 	case want.Derive.Dated():
-		return dated || textual(have.Type)
+		return dated && clocksFit(have.Type, want) || textual(have.Type)
 	}
 	return textual(have.Type) || column.Number(have.Type) && column.Unit(have.Type) == ""
 }

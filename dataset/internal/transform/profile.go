@@ -51,6 +51,9 @@ func NewProfile(bound *Binding, p column.Pool, types map[string]plan.Word, categ
 		f.columns[k] = columnProfile{Counts: plan.Counts{Input: in, Type: column.Describe(t),
 			Word: types[in.Name], IsNamed: slices.Contains(features, in.Name), IsCategorical: coded, HasTexts: in.Categorical(),
 			HasDates: dated, HasIntegers: t != nil && arrow.IsInteger(t.ID())}}
+		if column.IsClock(t) {
+			f.columns[k].Layout = schema.ClockLayout
+		}
 		f.columns[k].Begin()
 	}
 	return f

@@ -309,6 +309,8 @@ func fits(have, want schema.Column, model bool) bool {
 // nameInput returns the words for the values that a model takes from a column.
 func nameInput(c schema.Column) string {
 	switch {
+	case c.Derive.Dated() && c.IsClock():
+		return "a time of day"
 	case c.Derive.Dated():
 		return "a date or time"
 	case c.Derive == schema.Boolean:
