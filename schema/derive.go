@@ -155,12 +155,12 @@ func turn(n int, cosine bool) float64 {
 	return -quarter[24-n]
 }
 
-// writtenTruth returns the number of a word for yes or no.
+// writtenTruth returns the number of a word for yes or no. 1 and 0 are such words too: a file may have 1 where another has true.
 func writtenTruth(text string) (float64, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "yes", "true", "y", "t", "on":
+	case "yes", "true", "y", "t", "on", "1":
 		return 1, true
-	case "no", "false", "n", "f", "off":
+	case "no", "false", "n", "f", "off", "0":
 		return 0, true
 	}
 	return 0, false

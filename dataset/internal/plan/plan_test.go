@@ -87,6 +87,8 @@ func TestTreatments(t *testing.T) {
 		{textColumn(9, "a"), "", &constant},
 		{numberColumn(7, 7, 7), "", &constant},
 		{textColumn(9, "yes", "no"), "", &truths},
+		{textColumn(9, "1", "0", "true", "False"), "", &truths},
+		{textColumn(9, "1", "no", "yes"), "", &truths},
 		{textColumn(9, "$1", "$2"), "", &pointNumbers},
 		{textColumn(9, "01", "2"), "", &categories},
 		{textColumn(9, "01", "2"), Number, &pointNumbers},
