@@ -112,6 +112,15 @@ func (c *Column) number() bool {
 	return c.Kind == NumberColumn && c.Derive != Missing || c.Kind == ListColumn
 }
 
+// ExceedsBooleans returns true if standardized numbers of the training were certainly others than 0 and 1: numbers between 0
+// and 1 with the mean m have a variance of at most m(1-m), or n/(n-1) of it.
+func (c *Column) ExceedsBooleans() bool {
+	if c.Kind != NumberColumn || len(c.Center) != 1 || len(c.Scale) != 1 || c.Scale[0] == 1 {
+		return false
+	}
+	return c.Scale[0]*c.Scale[0] > 2*c.Center[0]*(1-c.Center[0])
+}
+
 // Categorical returns true if the column's features are categories or hash buckets.
 func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Hashed() }
 

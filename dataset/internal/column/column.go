@@ -79,6 +79,11 @@ func (c Column) As(first Column) Column {
 	return c
 }
 
+// HasBooleans returns true if the values are booleans by their type, or are all written true and false in the first rows.
+func (c Column) HasBooleans() bool {
+	return c.Type.ID() == arrow.BOOL || c.TextType != nil && c.TextType.ID() == arrow.BOOL
+}
+
 // Label returns the name for a list of columns: quoted if it has characters that would break the line.
 func (c Column) Label() string {
 	if strconv.CanBackquote(c.Name) {

@@ -37,8 +37,9 @@ func AsModel(req OpenOptions, cols []Column) {
 		if typ == nil {
 			continue
 		}
-		toNumbers := typ.ID() == arrow.FLOAT64 && c.Type.ID() == arrow.STRING && (req.SkipsTexts || req.Rejects != nil)
-		if toNumbers {
+		isText := c.Type.ID() == arrow.STRING || c.Type.ID() == arrow.BOOL && c.TextType != nil
+		toNumbers := typ.ID() == arrow.FLOAT64 && isText && (req.SkipsTexts || req.Rejects != nil)
+		if toNumbers && c.TextType == nil {
 			c.TextType = arrow.BinaryTypes.String
 		}
 		if c.Empty || typ.ID() == arrow.STRING || toNumbers {

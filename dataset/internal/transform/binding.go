@@ -37,6 +37,7 @@ type Binding struct {
 	derives bool             // some input derives its number from the value of its column
 	// for each input, the texts from which no number derives, and those that are numbers with marks; nil unless derives
 	strange, marked []oddTexts
+	booleansTold    atomic.Bool // there was a note about booleans for numbers
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite      []atomic.Bool
 	infiniteClass string // a note about a class that is infinity; "": there is none

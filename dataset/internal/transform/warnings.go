@@ -222,6 +222,7 @@ func (b *Builder) warnTexts(warn func(string)) {
 		}
 	}
 	b.warnOf(warn, infinite, "infinite dates count as missing", "")
+	b.warnOf(warn, b.booleans(), "true is read as 1 and false as 0, and the training had other numbers", "")
 	told := map[string]bool{} // several features derive from a column of dates
 	strange, marked := map[string][]columnRows{}, []columnRows(nil)
 	for k := range b.bound.strange {
@@ -238,6 +239,20 @@ func (b *Builder) warnTexts(warn func(string)) {
 		b.warnOf(warn, strange[what], "have a text that is not "+what, ", it counts as missing")
 	}
 	b.warnOf(warn, marked, "have a number with marks", "")
+}
+
+// booleans returns the columns of booleans from which a model takes numbers that aren't only 0 and 1; nil at later calls.
+func (b *Builder) booleans() (columns []columnRows) {
+	if !b.bound.Fixed || b.bound.booleansTold.Swap(true) {
+		return nil
+	}
+	for k := range b.bound.Plan.Inputs {
+		c := &b.bound.Plan.Inputs[k]
+		if c.Derive == "" && c.ExceedsBooleans() && b.bound.Columns[b.bound.Features[k]].HasBooleans() {
+			columns = append(columns, columnRows{name: c.Name})
+		}
+	}
+	return columns
 }
 
 // columnRows is the name of a column, and the number of its rows that a note is about; 0: the note has no number. example is the
