@@ -199,7 +199,9 @@ func (in *CSV) settle(ctx context.Context, req column.OpenOptions, p column.Pool
 func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	var kept []int
 	for _, k := range in.Roles.Keep {
-		if c := in.Roles.Columns[k]; c.WidensToNumbers || c.KeepsTexts && c.Type.ID() != arrow.STRING {
+		c := in.Roles.Columns[k]
+		mayBeText := c.TextType != nil && (c.KeepsTexts || !slices.Contains(in.Roles.Features, k))
+		if c.Type.ID() != arrow.STRING && (mayBeText || c.WidensToNumbers) {
 			kept = append(kept, k)
 		}
 	}
@@ -207,18 +209,24 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 		return nil
 	}
 	later, err := in.Only(kept).later(ctx, p)
+	var texts []Later
 	for i, at := range later {
 		c := &in.Roles.Columns[kept[i]]
+		isText := at != nil && !at.numbers && !at.padded && !c.KeepsTexts
 		switch {
-		case at == nil || c.WidensToNumbers && !at.numbers && !at.padded: // reading the rows reports a text among numbers
-			continue
-		case c.WidensToNumbers && !at.padded:
+		case at == nil, isText && slices.Contains(in.Roles.Features, kept[i]):
+			continue // reading the rows reports a text among numbers
+		case c.WidensToNumbers && at.numbers && !at.padded:
 			c.Type, c.Integers = arrow.PrimitiveTypes.Float64, true
 		default:
 			c.Type, c.KeepsTexts = arrow.BinaryTypes.String, true
 		}
+		if isText {
+			texts = append(texts, newLater(c.Name, in.CsvFiles[at.file].path, at.line, at.text, false))
+		}
 		c.Desc, c.WidensToNumbers = column.Describe(c.Type), false
 	}
+	in.Roles.Remedies = append(in.Roles.Remedies, NotesOfLater(texts)...)
 	return err
 }
 

@@ -328,7 +328,7 @@ func NotesOfLater(columns []Later) []string {
 		column.Listed(each, "column"))}
 }
 
-// A laterText is the first text that the type of a column can't hold.
+// A laterText is the first text that the type of a column can't hold; the first that is no number if there is one.
 type laterText struct {
 	file    int
 	line    int64
@@ -342,18 +342,25 @@ type laterText struct {
 func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 	var mu sync.Mutex
 	found := make([]*laterText, len(in.Roles.Columns))
-	widens := func(c column.Column) bool { return c.WidensToNumbers }
-	// parsing refuses each text that check does
-	parses := !in.CsvFiles[0].lenient && !slices.ContainsFunc(in.Roles.Columns, widens)
+	// strict.parse refuses each text that check does
+	strict := &CSV{Input: in.Input, rounded: in.rounded, tables: in.tables}
+	strict.Roles = &column.Roles{Columns: slices.Clone(in.Roles.Columns)}
+	for k := range strict.Roles.Columns {
+		c := &strict.Roles.Columns[k]
+		c.KeepsTexts = c.KeepsTexts || c.WidensToNumbers
+	}
 	err := eachChunk(ctx, p, in.Memory, in.Files, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
 		f := &in.CsvFiles[file]
-		if parses { // which takes a fraction of the time of check
-			if b, err := in.parse(ctx, f, c); err == nil {
+		if !f.lenient { // parsing takes a fraction of the time of check
+			if b, err := strict.parse(ctx, f, c); err == nil {
 				b.Release()
 				return nil
 			}
 		}
 		_, _, err := in.check(ctx, f, c, func(k int, line int64, text []byte) {
+			if f.lenient && !isNumber(text) { // the line is left out
+				return
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			was := found[k]
@@ -361,10 +368,12 @@ func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 				was = &laterText{file: file, line: line, numbers: true, exact: in.Roles.Columns[k].KeepsTexts}
 				found[k] = was
 			}
-			if was.text == "" || file < was.file || file == was.file && line < was.line {
+			number := isNumber(text)
+			before := file < was.file || file == was.file && line < was.line
+			if was.text == "" || was.numbers && !number || was.numbers == number && before {
 				was.file, was.line, was.text = file, line, quote(text)
 			}
-			was.numbers, was.padded = was.numbers && isNumber(text), was.padded || isPadded(text) || isBeyond(text)
+			was.numbers, was.padded = was.numbers && number, was.padded || isPadded(text) || isBeyond(text)
 		})
 		return err
 	})
