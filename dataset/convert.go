@@ -42,7 +42,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	d.ExcludesFromKeep = true
+	d.ExcludesFromKeep, d.KeepsTexts = true, WritesCSV(out) && opt.Rejects == nil
 	in, err := t.read(ctx, d)
 	if err != nil {
 		return 0, err

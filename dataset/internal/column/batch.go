@@ -32,15 +32,16 @@ type Batch struct {
 	Comments int64    // number of lines between the rows that are comments
 	Headers  []int64  // lines between the rows that repeat the header
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
-	// OddTexts and Marked are, by the number of their column among the read columns, the texts that columns of numbers skip, and
-	// those that are numbers with marks
+	// OddTexts and Marked are, by the number of their column among the read columns, the texts that columns of numbers skip or, if
+	// a column counts forms, that aren't written as their numbers; and those that are numbers with marks
 	OddTexts, Marked map[int]OddTexts
 
 	Line      func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
 	OnRelease func()                // called by Release, after which Line must not be called; nil: nothing
 }
 
-// OddTexts are texts in a column of numbers: those that count as missing, or numbers with marks.
+// OddTexts are texts in a column of numbers: those that count as missing, that aren't written as their numbers, or numbers with
+// marks.
 type OddTexts struct {
 	Rows  int64
 	Line  int64   // of the first

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -28,7 +29,8 @@ type cells struct {
 	refusesCodes    bool            // an integer with leading zeros is an error
 	isNumberLabel   bool            // as column.Column.IsNumberLabel
 	decimalMark     byte            // as column.Column.DecimalMark
-	odd, marked     column.OddTexts // the skipped texts, and the numbers with marks; Line is the row
+	countsForms     bool            // as column.Column.CountsForms
+	odd, marked     column.OddTexts // the skipped or counted texts, and the numbers with marks; Line is the row
 	nullIs          *nullWords
 	slab            *column.Slab // the memory of numbers; nil: none
 	whole           []int64
@@ -47,7 +49,8 @@ type cells struct {
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
 	c := cells{typ: col.Type.ID(), most: most, nullIs: nulls, keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts,
-		decimalMark: col.DecimalMark, refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel}
+		decimalMark: col.DecimalMark, refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel,
+		countsForms: col.CountsForms}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -124,6 +127,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		}
 		if c.typ == arrow.INT64 {
 			if v, ok := parseInteger(text); ok {
+				c.countForm(text, float64(v))
 				c.whole = append(c.whole, v)
 				return nil
 			}
@@ -142,6 +146,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		if c.typ == arrow.INT64 {
 			c.widen()
 		}
+		c.countForm(text, v)
 		c.numbers = append(c.numbers, v)
 		c.rounded = c.rounded || isRounded(text, v)
 		if c.digits != nil {
@@ -167,6 +172,29 @@ func (c *cells) Add(text []byte, quoted bool) error {
 func (c *cells) skip(text []byte) {
 	c.odd.Add(int64(c.Len()), string(text), 0)
 	c.addNull()
+}
+
+// countForm counts the text of the number v, if the column counts forms and the text isn't written as the number.
+func (c *cells) countForm(text []byte, v float64) {
+	if c.countsForms && isOddForm(text, v) {
+		c.odd.Add(int64(c.Len()), string(text), 0)
+	}
+}
+
+// isOddForm returns true if the text of the number v has a plus, leading zeros, no digit before its point, or an exponent that
+// makes an integer: two such texts may be one number. Zeros at the end of a fraction, and small or large numbers with exponents,
+// are usual.
+func isOddForm(text []byte, v float64) bool {
+	whole := v == math.Trunc(v) && math.Abs(v) < 1<<53
+	return hasOddStart(text) || whole && bytes.ContainsAny(text, "eE")
+}
+
+// hasOddStart returns true if the number at the beginning of text has a plus, leading zeros, or no digit before its point.
+func hasOddStart(text []byte) bool {
+	if text[0] == '-' {
+		text = text[1:]
+	}
+	return text[0]-'1' >= 9 && (text[0] == '+' || text[0] == '.' || isCode(text))
 }
 
 func (c *cells) addTruth(v bool) {

@@ -454,6 +454,7 @@ func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
 			continue
 		}
 		values[k] = newCells(col, most, f.nulls)
+		values[k].countsForms = col.CountsForms && f.keys == nil
 		values[k].booleans, values[k].keepsDigits, values[k].exactDigits = in.model && !col.WidensToNumbers, col.Digits, col.ExactDigits
 		if col.Type.ID() == arrow.FLOAT64 && (col.ExactDigits || col.Digits && col.Integers) {
 			values[k].digits = newDigits(most, col.ExactDigits)
@@ -554,12 +555,16 @@ func (c *cells) plain(s *scanner) bool {
 	case c.refusesCodes && isCode(s.text[s.pos:]):
 		return false
 	case c.typ == arrow.FLOAT64 && !c.exactDigits:
+		first := s.pos
 		v, ok := s.number()
+		if ok && c.countsForms {
+			c.countForm(s.text[first:s.pos], v)
+		}
 		if ok {
 			c.addNumber(v)
 		}
 		return ok
-	case c.typ == arrow.INT64 && !c.widensToNumbers && (!c.keepsTexts || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
+	case c.typ == arrow.INT64 && !c.widensToNumbers && (!c.keepsTexts && !c.countsForms || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
 		v, ok := s.integer()
 		if ok {
 			c.addWhole(v)

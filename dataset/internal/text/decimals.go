@@ -28,7 +28,7 @@ type run struct {
 	columns    []*cells  // for each field its column, or nil if it isn't selected
 	want, mask []uint32  // for each field, the form of its numbers, and the bits of the form that count
 	keptTexts  []int     // fields whose column keeps texts: each number must be canonical
-	whole      []int     // fields whose column refuses integers with leading zeros
+	seen       []int     // fields whose column refuses integers with leading zeros, or counts forms
 	records    int       // number of kept records
 	values     []float64 // of the kept records, and of the next one
 }
@@ -59,8 +59,8 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 		if c != nil && c.keepsTexts {
 			r.keptTexts = append(r.keptTexts, n-r.first)
 		}
-		if c != nil && c.refusesCodes {
-			r.whole = append(r.whole, n-r.first)
+		if c != nil && (c.refusesCodes || c.countsForms) {
+			r.seen = append(r.seen, n-r.first)
 		}
 		r.columns = append(r.columns, c)
 		d.runs[n] = r
@@ -203,7 +203,7 @@ func (d *decimals) read(s *scanner, n int) int {
 		values = values[:min(len(values), ahead)]
 	}
 	count := d.scan(s, values)
-	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, r.keptTexts) && !d.hasCode(s, r.whole) {
+	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, r.keptTexts) && !d.oddStart(s, r.seen) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
 			r.flush()
 		}
@@ -233,10 +233,10 @@ func (d *decimals) canonical(s *scanner, numbers []int) bool {
 	return true
 }
 
-// hasCode returns true if some of the numbers that scan read has leading zeros.
-func (d *decimals) hasCode(s *scanner, numbers []int) bool {
+// oddStart returns true if some of the numbers that scan read has leading zeros, or no digit before its point.
+func (d *decimals) oddStart(s *scanner, numbers []int) bool {
 	for _, k := range numbers {
-		if isCode(d.number(s, k)) {
+		if hasOddStart(d.number(s, k)) {
 			return true
 		}
 	}
@@ -247,7 +247,9 @@ func (d *decimals) hasCode(s *scanner, numbers []int) bool {
 func (d *decimals) add(s *scanner, r *run, i int, values []float64) int {
 	for k, v := range values {
 		if c := r.columns[i+k]; c != nil {
-			if c.keepsTexts && !isCanonical(d.number(s, k)) || c.refusesCodes && isCode(d.number(s, k)) || !c.addDecimal(v, d.forms[k]) {
+			text := d.number(s, k)
+			odd := c.keepsTexts && !isCanonical(text) || c.refusesCodes && isCode(text) || c.countsForms && hasOddStart(text)
+			if odd || !c.addDecimal(v, d.forms[k]) {
 				return k
 			}
 			r.expect(i + k)

@@ -137,6 +137,9 @@ func (in *CSV) oddNotes(texts oddTexts, what, several string, missing bool) []st
 	var each []string
 	for _, k := range slices.Sorted(maps.Keys(texts)) {
 		odd := texts[k]
+		if in.Roles.Columns[k].CountsForms {
+			return []string{in.formsNote(k, odd)}
+		}
 		place := fmt.Sprintf("line %d", odd.Line)
 		if len(in.CsvFiles) > 1 {
 			place = fmt.Sprintf("%s: %s", odd.file, place)
@@ -166,6 +169,16 @@ func (in *CSV) oddNotes(texts oddTexts, what, several string, missing bool) []st
 		note += ": they count as missing"
 	}
 	return []string{note}
+}
+
+// formsNote returns the note about column k, the first in which some texts aren't written as their numbers.
+func (in *CSV) formsNote(k int, odd oddText) string {
+	others := ""
+	if n := len(in.skipped.of); n > 1 {
+		others = fmt.Sprintf(" (and %s)", humanize.Plural(int64(n-1), "more column"))
+	}
+	return fmt.Sprintf("%s: column %q%s has %s in another form (the first is %s, line %d): a .csv file keeps the texts, others have "+
+		"plain numbers", odd.file, in.Roles.Columns[k].Name, others, humanize.Plural(odd.Rows, "number"), odd.Text, odd.Line)
 }
 
 // adviceNotes returns a note about the columns of text that have mostly numbers.

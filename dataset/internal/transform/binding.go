@@ -313,7 +313,8 @@ func (s *Binding) place(in *resolver, p places) {
 	for _, i := range p.keep {
 		col := in.kept(i)
 		k := useAs(i, col)
-		s.Keep, s.Columns[k].WidensToNumbers = append(s.Keep, k), col.WidensToNumbers
+		s.Keep = append(s.Keep, k)
+		s.Columns[k].WidensToNumbers, s.Columns[k].CountsForms = col.WidensToNumbers, col.CountsForms
 	}
 	for _, i := range p.where {
 		s.tested = append(s.tested, use(i))
@@ -330,6 +331,7 @@ func (c *resolver) kept(i int) column.Column {
 	if c.draft.KeepsTexts || col.LosesDigits {
 		return col.Texts()
 	}
+	col.CountsForms = c.draft.ExcludesFromKeep
 	col.WidensToNumbers = col.TextType != nil && col.Type.ID() == arrow.INT64
 	return col
 }
