@@ -36,6 +36,7 @@ type Column struct {
 	DecimalMark  byte
 	RefusesCodes bool // of integers: one with leading zeros contradicts the first rows
 	LosesDigits  bool // some integer of the first rows has digits that its number lacks: leading zeros, or more than 64 bits
+	IsCode       bool // the first rows have integers alone, some of them with leading zeros
 	CountsForms  bool // of a kept column: a text that isn't written as its number is counted; see Batch.OddTexts
 	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
 	// text

@@ -317,7 +317,7 @@ func (s *Binding) place(in *resolver, p places) {
 		s.Columns[k].WidensToNumbers, s.Columns[k].CountsForms = col.WidensToNumbers, col.CountsForms
 	}
 	for _, i := range p.where {
-		s.tested = append(s.tested, use(i))
+		s.tested = append(s.tested, useAs(i, in.tested(i)))
 	}
 }
 

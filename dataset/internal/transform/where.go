@@ -9,6 +9,7 @@ import (
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/message"
+	"halfspace/schema"
 )
 
 // findWhere parses the option where, and returns the number of each column in it.
@@ -21,13 +22,24 @@ func (c *resolver) findWhere() (tested []int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if what := c.where.Unfit(k, c.cols[i]); what != "" {
+		if what := c.where.Unfit(k, c.tested(i)); what != "" {
 			return nil, c.errorf("--where: column %q: %s", name, what)
 		}
 		c.cols[i].Advice, c.cols[i].Digits, c.cols[i].ExactDigits = "", true, c.where.BeyondFloat(k)
 		tested = append(tested, i)
 	}
 	return tested, nil
+}
+
+// tested returns a column as the option where compares it: codes are texts, unless an option or the model makes them numbers.
+func (c *resolver) tested(i int) column.Column {
+	col := c.cols[i]
+	isTyped := c.draft.Types[col.Name].OfValues()
+	isNumber := func(in schema.Column) bool { return in.Name == col.Name && in.Kind == schema.NumberColumn }
+	if !col.IsCode || isTyped || c.draft.Spec != nil && slices.ContainsFunc(c.modelColumns(), isNumber) {
+		return col
+	}
+	return c.texts(i)
 }
 
 // noRowMatches is column.Roles.NoRowMatches: it returns true if the option where is true in no row within the bounds.
