@@ -564,7 +564,8 @@ func (c *cells) plain(s *scanner) bool {
 			c.addNumber(v)
 		}
 		return ok
-	case c.typ == arrow.INT64 && !c.widensToNumbers && (!c.keepsTexts && !c.countsForms || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
+	case c.typ == arrow.INT64 && !c.widensToNumbers &&
+		(!c.keepsTexts && !c.countsForms || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
 		v, ok := s.integer()
 		if ok {
 			c.addWhole(v)

@@ -468,7 +468,8 @@ func (f *CsvFile) columns(of guesses) []column.Column {
 			typ = arrow.BinaryTypes.String // the plan decides whether 1.100 is 1100
 		}
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
-			TextType: f.typing.textType(name, &guesses[i]), FirstText: guesses[i].cell, IsCode: guesses[i].whole && guesses[i].hasLeadingZeros,
+			TextType: f.typing.textType(name, &guesses[i]), FirstText: guesses[i].cell,
+			IsCode:      guesses[i].whole && guesses[i].hasLeadingZeros,
 			LosesDigits: guesses[i].hasLeadingZeros || guesses[i].beyondInt64 && !guesses[i].hasFractions}
 		isWhole := typ.ID() == arrow.INT64 || typ.ID() == arrow.FLOAT64 && guesses[i].values == 0
 		cols[i].RefusesCodes = isWhole && f.keepsCodes && !f.skipsBroken && !slices.Contains(f.named, name)
