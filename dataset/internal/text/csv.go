@@ -197,10 +197,12 @@ func (in *CSV) settle(ctx context.Context, req column.OpenOptions, p column.Pool
 // settleKept finds the kept columns whose type can't hold a text of a later row, and gives them another type, since a kept column has one
 // type: numbers where it may have them, and every such text is one; otherwise text.
 func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
+	const most = 10_000 // numbers of wider tables stay numbers: the pass takes a KiB for each column
+	few := len(in.Roles.Columns) <= most
 	var kept []int
 	for _, k := range in.Roles.Keep {
 		c := in.Roles.Columns[k]
-		mayBeText := c.TextType != nil && (c.KeepsTexts || !slices.Contains(in.Roles.Features, k))
+		mayBeText := c.TextType != nil && (c.KeepsTexts || few && !slices.Contains(in.Roles.Features, k))
 		if c.Type.ID() != arrow.STRING && (mayBeText || c.WidensToNumbers) {
 			kept = append(kept, k)
 		}
