@@ -198,11 +198,11 @@ func (in *CSV) settle(ctx context.Context, req column.OpenOptions, p column.Pool
 // type: numbers where it may have them, and every such text is one; otherwise text.
 func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	const most = 10_000 // numbers of wider tables stay numbers: the pass takes a KiB for each column
-	few := len(in.Roles.Columns) <= most
+	isNarrow := len(in.Roles.Columns) <= most
 	var kept []int
 	for _, k := range in.Roles.Keep {
 		c := in.Roles.Columns[k]
-		mayBeText := c.TextType != nil && (c.KeepsTexts || few && !slices.Contains(in.Roles.Features, k))
+		mayBeText := c.TextType != nil && (c.KeepsTexts || isNarrow && !slices.Contains(in.Roles.Features, k))
 		if c.Type.ID() != arrow.STRING && (mayBeText || c.WidensToNumbers) {
 			kept = append(kept, k)
 		}
