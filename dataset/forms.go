@@ -6,46 +6,48 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	"halfspace/dataset/internal/transform"
 	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
 // with numbers, booleans or dates. Unless a model or a plan has such features or forms, readForms reads these columns in
-// a pass, and plans them. It stores the forms in in.bound.Plan.Forms.
-func (t *Table) readForms(ctx context.Context, d plan.Draft, in *openedInput) error {
+// a pass, and plans them. It returns the binding with these forms.
+func (t *Table) readForms(ctx context.Context, d plan.Draft, in *openedInput) (*transform.Binding, error) {
 	p := &in.bound.Plan
 	columns := p.Inputs
 	if p.Spec != nil {
 		columns = p.Spec.Columns()
 	}
-	p.Forms = slices.Clone(p.Forms)
+	forms := slices.Clone(p.Forms)
 	var unplanned []string
 	for _, name := range in.bound.Unread() {
-		if slices.ContainsFunc(p.Forms, func(f plan.Form) bool { return f.Column == name }) {
+		if slices.ContainsFunc(forms, func(f plan.Form) bool { return f.Column == name }) {
 			continue
 		}
 		if input := derivedFrom(columns, name); input != nil {
-			p.Forms = append(p.Forms, plan.Form{Column: name, Input: input})
+			forms = append(forms, plan.Form{Column: name, Input: input})
 		} else {
 			unplanned = append(unplanned, name)
 		}
 	}
 	if len(unplanned) > 0 {
 		if t.source.Files[0].Live() {
-			return column.Mark(message.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
+			return nil, column.Mark(message.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
 		found, err := t.formsOf(ctx, d, unplanned)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		p.Forms = append(p.Forms, found...)
+		forms = append(forms, found...)
 	}
-	if err := in.bound.Read(); err != nil {
-		return column.ErrorIn(in.Name(), "%w", err)
+	bound, err := in.bound.WithForms(forms)
+	if err != nil {
+		return nil, column.ErrorIn(in.Name(), "%w", err)
 	}
-	return nil
+	return bound, nil
 }
 
 // derivedFrom returns the first feature that derives from the texts of a column, or nil.

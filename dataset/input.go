@@ -95,11 +95,10 @@ func (t *Table) read(ctx context.Context, d plan.Draft) (*openedInput, error) {
 	if err := t.admit(reader, in.bound); err != nil {
 		return nil, err
 	}
-	if err := t.readForms(ctx, d, in); err != nil {
+	if in.bound, err = t.readForms(ctx, d, in); err != nil {
 		return nil, err
 	}
-	in.Input, err = t.firstRows(ctx, d.Limit, in)
-	return in, err
+	return t.firstRows(ctx, d.Limit, in)
 }
 
 // columnBytes is the approximate number of bytes that a column takes in addition to its values: descriptions, an
@@ -127,10 +126,10 @@ func (t *Table) admit(in column.Input, bound *transform.Binding) error {
 
 // firstRows returns the input up to the last row that Where, Sample and a limit choose; its binding leaves out the
 // others.
-func (t *Table) firstRows(ctx context.Context, limit int64, in *openedInput) (column.Input, error) {
-	p := &in.bound.Plan
+func (t *Table) firstRows(ctx context.Context, limit int64, in *openedInput) (*openedInput, error) {
+	bound, p := in.bound, &in.bound.Plan
 	if p.Where == "" && p.Sample == 0 && limit == 0 && p.End == 0 {
-		return in.Input, nil
+		return in, nil
 	}
 	if t.format.paired() {
 		return nil, message.Errorf("%s: rows of %s can't be chosen by --where, --sample or --limit: convert the file to another format",
@@ -138,13 +137,13 @@ func (t *Table) firstRows(ctx context.Context, limit int64, in *openedInput) (co
 	}
 	if p.End == 0 && limit > 0 {
 		column.Within(in.Input, t.opt.Memory, 0)
-		end, err := in.bound.End(ctx, limit, t.pool, in.Batches(ctx, t.pool, memory.DefaultAllocator))
+		end, err := bound.End(ctx, limit, t.pool, in.Batches(ctx, t.pool, memory.DefaultAllocator))
 		if err != nil {
 			return nil, err
 		}
-		p.End = end
+		bound = bound.Until(end)
 	}
-	return &firstRows{in.Input, p.End}, nil
+	return &openedInput{&firstRows{in.Input, bound.Plan.End}, bound, in.reader}, nil
 }
 
 // firstRows are the first rows of an input; all rows if end is 0.

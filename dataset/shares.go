@@ -29,13 +29,8 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 	chosen := choices(counts)
 	learned, plans := make([]*transform.Statistics, len(chosen)), make([]*Plan, len(chosen))
 	for i := range chosen {
-		bound := *p.bound
-		bound.Plan.Forget()
-		learned[i] = transform.NewStatistics(&bound, p.table.pool)
+		learned[i] = transform.NewStatistics(p.bound, p.table.pool)
 		learned[i].OfShare = true
-		share := *p
-		share.bound = &bound
-		plans[i] = &share
 	}
 	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.table.opt.progressOf(passColumns),
 		func(bt *column.Batch, _ int64) error {
@@ -44,10 +39,12 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range learned {
-		if err := l.Finish(p.in.Name()); err != nil {
+	for i, l := range learned {
+		share := *p
+		if share.bound, err = l.Finish(p.in.Name()); err != nil {
 			return nil, fmt.Errorf("rows outside the hold-out: %w", err)
 		}
+		plans[i] = &share
 	}
 	return plans, nil
 }

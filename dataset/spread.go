@@ -214,28 +214,25 @@ func othersOf(t *Table, in *openedInput, cluster block.Cluster) *otherProcesses 
 	return o
 }
 
-// learn lets the other processes compute everything that the features of bound depend on, and stores the result in bound.
-// rows is the number of all rows, for progress. done is false if this process must read the rows itself: there are no
+// learn lets the other processes compute everything that the features of bound depend on, and returns the binding with it.
+// rows is the number of all rows, for progress. learned is nil if this process must read the rows itself: there are no
 // other processes, or they found an error that this process must find again to report it.
 func (o *otherProcesses) learn(ctx context.Context, bound *transform.Binding, rows int64, p column.Pool,
-	progress func(rows, total int64)) (done bool, err error) {
-	if o == nil || !bound.Unlearned() {
-		return false, nil
+	progress func(rows, total int64)) (learned *transform.Binding, err error) {
+	if o == nil {
+		return nil, nil
 	}
-	learned := *bound
-	learned.Plan.Inputs = slices.Clone(bound.Plan.Inputs)
-	st, done := transform.NewStatistics(&learned, p), true
+	st, done := transform.NewStatistics(bound, p), true
 	err = distributed.EachWithoutRows(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
 			progress(st.Input, rows)
 		}
 		return nil
 	})
-	if !done || err != nil || st.Finish("") != nil {
-		return false, err
+	if done && err == nil {
+		learned, _ = st.Finish("")
 	}
-	*bound = learned
-	return true, nil
+	return learned, err
 }
 
 // allLabels numbers the classes of all kept rows and returns the number of these rows.
@@ -300,10 +297,10 @@ func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func
 	}
 	buffers := parquetfile.NewPool(memory.DefaultAllocator)
 	defer buffers.Close()
-	files, bound, table := p.in.(*parquetfile.Input), *p.bound, *p.table
+	files, table := p.in.(*parquetfile.Input), *p.table
 	files.Bound(buffers, cap(pool))
-	bound.Plan.Inputs, table.pool = slices.Clone(bound.Plan.Inputs), pool
-	if do(&Plan{draft: draft{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), bound: &bound}) != nil {
+	table.pool = pool
+	if do(&Plan{draft: draft{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), bound: p.bound}) != nil {
 		lastPlan.forget()
 	}
 	return ctx.Err()

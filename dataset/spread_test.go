@@ -67,7 +67,7 @@ func TestCluster(t *testing.T) {
 			table := require.Value(Examine(ctx, paths, c.opt))(t)
 			in := require.Value(table.read(ctx, require.Value(draftOf(c.opt))(t)))(t)
 			others := othersOf(table, in, c.opt.Cluster)
-			if done, err := others.learn(ctx, in.bound, in.Total(), table.pool, nil); !done || err != nil {
+			if learned, err := others.learn(ctx, in.bound, in.Total(), table.pool, nil); learned == nil || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
 			}
 		}

@@ -87,10 +87,10 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 			}
 		}()
 		if bound.Unmeasured() {
-			err = bound.MeasureLists(ctx, "", p, again, -1, opt.Progress)
+			bound, err = bound.MeasureLists(ctx, "", p, again, -1, opt.Progress)
 		}
 		if err == nil && bound.Unlearned() {
-			err = bound.Learn(ctx, "", p, again, -1, opt.Progress)
+			bound, err = bound.Learn(ctx, "", p, again, -1, opt.Progress)
 		}
 		if err != nil {
 			return nil, err

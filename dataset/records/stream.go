@@ -42,14 +42,13 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 	if first.Release(); err != nil {
 		return nil, err
 	}
-	for _, pass := range []struct {
-		needed func() bool
-		learn  func(context.Context, string, column.Pool, iter.Seq2[*column.Batch, error], int64, func(rows, total int64)) error
-	}{{s.bound.Unmeasured, s.bound.MeasureLists}, {s.bound.Unlearned, s.bound.Learn}} {
-		if !pass.needed() {
-			continue
+	if s.bound.Unmeasured() {
+		if s.bound, err = s.bound.MeasureLists(ctx, "", p, s.batches(ctx), -1, opt.Progress); err != nil {
+			return nil, err
 		}
-		if err := pass.learn(ctx, "", p, s.batches(ctx), -1, opt.Progress); err != nil {
+	}
+	if s.bound.Unlearned() {
+		if s.bound, err = s.bound.Learn(ctx, "", p, s.batches(ctx), -1, opt.Progress); err != nil {
 			return nil, err
 		}
 	}

@@ -51,13 +51,15 @@ func (p *Plan) Words() []string {
 	return p.NullWords
 }
 
-// Forget removes the means, deviations, categories and texts that the features learned from rows. Lengths of lists stay.
-func (p *Plan) Forget() {
+// WithoutLearned returns the plan without the means, deviations, categories and texts that its features learned from rows. Lengths
+// of lists stay.
+func (p Plan) WithoutLearned() Plan {
 	p.Inputs = slices.Clone(p.Inputs)
 	for k := range p.Inputs {
 		c := &p.Inputs[k]
 		c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
 	}
+	return p
 }
 
 // A Draft is a plan before the columns of its table are known. Options may name its features, by names and patterns of

@@ -299,7 +299,7 @@ func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 	return all
 }
 
-// keepTexts stores the texts of column k in the binding, if texts were collected.
+// keepTexts stores the texts of column k in its copy of the binding, if texts were collected.
 func (st *Statistics) keepTexts(k int) {
 	c, d := &st.bound.Plan.Inputs[k], st.texts[k].dictionary
 	c.Dictionary = d.of(c)

@@ -43,10 +43,10 @@ func (s *Binding) unmeasured() bool {
 	return slices.ContainsFunc(s.Plan.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
 }
 
-// Learn reads the batches of the input, which has total rows, and computes everything that the features depend on. It
-// ignores wrong values: the Builder reports them with their rows.
+// Learn reads the batches of the input, which has total rows, and returns the binding with everything that the features
+// depend on. It ignores wrong values: the Builder reports them with their rows.
 func (s *Binding) Learn(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
-	progress func(rows, total int64)) error {
+	progress func(rows, total int64)) (*Binding, error) {
 	st := NewStatistics(s, p)
 	enough := false
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, _ int64) error {
@@ -57,15 +57,23 @@ func (s *Binding) Learn(ctx context.Context, name string, p column.Pool, batches
 		return err
 	})
 	if err != nil || enough {
-		return err
+		return st.bound, err
 	}
 	return st.Finish(name)
+}
+
+// forLearning returns a copy of the binding whose features have learned nothing from rows. A pass over rows writes only
+// into such a copy: the plan of s stays as it is.
+func (s *Binding) forLearning() *Binding {
+	own := *s
+	own.Plan = s.Plan.WithoutLearned()
+	return &own
 }
 
 // Statistics collects from batches everything that features depend on: means, deviations, categories and lengths of
 // lists.
 type Statistics struct {
-	bound   *Binding
+	bound   *Binding // a copy, which gets what the rows decide
 	pool    column.Pool
 	Input   int64             // number of rows of the input
 	rows    int64             // number of kept rows
@@ -75,8 +83,9 @@ type Statistics struct {
 	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each chunk
 }
 
-// NewStatistics returns the statistics of no rows. Finish stores the result in s.
+// NewStatistics returns the statistics of no rows, for the features of a binding.
 func NewStatistics(s *Binding, p column.Pool) *Statistics {
+	s = s.forLearning()
 	st := &Statistics{bound: s, pool: p, moments: make([][]stats.Moments, len(s.Plan.Inputs)), texts: make([]collector, len(s.Plan.Inputs))}
 	for k := range s.Plan.Inputs {
 		st.texts[k] = newCollector(&s.Plan.Inputs[k], s.mostCategories())
@@ -327,10 +336,10 @@ func (st *Statistics) countSparse(columns []stats.Moments, r reader, lo, hi int,
 	}
 }
 
-// Finish stores the results in the binding.
-func (st *Statistics) Finish(name string) error {
+// Finish returns the binding with the values that its features learn from the rows.
+func (st *Statistics) Finish(name string) (*Binding, error) {
 	if st.rows == 0 {
-		return nil // the caller reports it
+		return st.bound, nil // the caller reports it
 	}
 	for k := range st.bound.Plan.Inputs {
 		c := &st.bound.Plan.Inputs[k]
@@ -338,7 +347,7 @@ func (st *Statistics) Finish(name string) error {
 		case c.Learned():
 			c.Categories, c.Buckets = st.texts[k].sorted()
 			if c.Width() == 0 {
-				return column.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave "+
+				return nil, column.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave "+
 					"it out with --exclude", c.Name)
 			}
 			st.keepTexts(k)
@@ -349,20 +358,20 @@ func (st *Statistics) Finish(name string) error {
 		case c.Derive == schema.Missing: // 0 or 1 in each row
 			continue
 		case c.Width() == 0:
-			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
+			return nil, column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
 		stats.EndChunk(st.moments[k])
 		for i := range st.moments[k] {
 			st.bound.Gaps = st.bound.Gaps || st.moments[k][i].Count() < st.rows
 			if what := st.note(c, &st.moments[k][i]); what != "" {
-				return column.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
+				return nil, column.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}
 		}
 	}
 	if err := st.bound.checkWidth(); err != nil {
-		return column.ErrorIn(name, "%w", err)
+		return nil, column.ErrorIn(name, "%w", err)
 	}
-	return nil
+	return st.bound, nil
 }
 
 // note appends the moments of a column's next feature to the column. It returns an error text, or "".

@@ -276,26 +276,27 @@ func (s *Binding) Unmeasured() bool {
 	return false
 }
 
-// MeasureLists reads the batches of the input, which has total rows, and sets the number of features of sparse lists:
-// the greatest index in a kept row plus 1, or the size in Spark's vectors if it is larger.
+// MeasureLists reads the batches of the input, which has total rows, and returns the binding with the number of
+// features of sparse lists: the greatest index in a kept row plus 1, or the size in Spark's vectors if it is larger.
 func (s *Binding) MeasureLists(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
-	progress func(rows, total int64)) error {
+	progress func(rows, total int64)) (*Binding, error) {
+	s = s.forLearning()
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, first int64) error { return s.measureBatch(ctx, p, bt, first) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for k := range s.Plan.Inputs {
 		if c := &s.Plan.Inputs[k]; s.sparseLists(k) && c.Elements == 0 && s.lists.rows > 0 {
-			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
+			return nil, column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
 	}
 	if err = s.checkWidth(); err == nil {
 		err = s.limitMoments()
 	}
 	if err != nil {
-		return column.ErrorIn(name, "%w", err)
+		return nil, column.ErrorIn(name, "%w", err)
 	}
-	return nil
+	return s, nil
 }
 
 // MostStandardized is the largest number of features of svmlight files, and of sparse lists, that are standardized. A

@@ -66,20 +66,22 @@ func (s *Binding) Unread() (names []string) {
 	return names
 }
 
-// Read makes the option where read columns of text as the plan's forms say. It returns an error if a comparison needs another
-// form.
-func (s *Binding) Read() error {
+// WithForms returns the binding whose option where reads columns of text in the given forms. It returns an error if a
+// comparison needs another form.
+func (s *Binding) WithForms(forms []plan.Form) (*Binding, error) {
 	for k, i := range s.tested {
 		c := s.Columns[i]
-		at := slices.IndexFunc(s.Plan.Forms, func(f plan.Form) bool { return f.Column == c.Name })
+		at := slices.IndexFunc(forms, func(f plan.Form) bool { return f.Column == c.Name })
 		if at < 0 {
 			continue
 		}
-		if what := s.where.SetForm(k, c, s.Plan.Forms[at].Input, s.Plan.Forms[at].Examples); what != "" {
-			return column.Mark(message.Errorf("--where: column %q: %s", c.Name, what), column.ErrColumn)
+		if what := s.where.SetForm(k, c, forms[at].Input, forms[at].Examples); what != "" {
+			return nil, column.Mark(message.Errorf("--where: column %q: %s", c.Name, what), column.ErrColumn)
 		}
 	}
-	return nil
+	own := *s
+	own.Plan.Forms = forms
+	return &own, nil
 }
 
 // leaveOut marks, in gone, the rows of a batch that the options where, sample and limit leave out, and counts them.
@@ -120,6 +122,13 @@ func isSampled(row int64, share float64) bool {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return float64((h^h>>31)>>11)*0x1p-53 < share
+}
+
+// Until returns the binding that keeps no row from row end on; 0: any row.
+func (s *Binding) Until(end int64) *Binding {
+	own := *s
+	own.Plan.End = end
+	return &own
 }
 
 // End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
