@@ -52,8 +52,8 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 		}
 		return stream, nil
 	}
-	tell := func(note string) { opt.tell([]string{note}) }
-	f, err := cache.Ensure(ctx, b.Cache, key, source, tell, opt.cacheProgress(func() int64 { return total }))
+	tell := func(note string) { t.opt.tell([]string{note}) }
+	f, err := cache.Ensure(ctx, b.Cache, key, source, tell, t.opt.cacheProgress(func() int64 { return total }))
 	if err != nil {
 		return nil, err
 	}

@@ -49,14 +49,14 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	column.Within(in, t.opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.bound))
-	opt.tell(base64Notes(columns, out))
+	t.opt.tell(base64Notes(columns, out))
 	wopt.Copied, wopt.Warn, wopt.Workers, wopt.Memory = columns.NumFields(), opt.Warn, opt.Workers, opt.Memory
 	w, err := Create(ctx, out, columns, wopt)
 	if err != nil {
 		return 0, err
 	}
 	defer w.Abort()
-	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), opt.progressOf(PassRows), func(b *column.Batch, _ int64) error {
+	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), t.opt.progressOf(PassRows), func(b *column.Batch, _ int64) error {
 		kept, err := in.bound.Kept(ctx, t.pool, b)
 		if err == nil && kept.Rows != nil {
 			if b, err = kept.Of(b); err == nil {
@@ -75,8 +75,8 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	opt.tell(in.bound.Notes())
-	opt.tell(in.Notes())
+	t.opt.tell(in.bound.Notes())
+	t.opt.tell(in.Notes())
 	return rows, w.Close()
 }
 

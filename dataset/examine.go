@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -32,7 +33,7 @@ import (
 type Table struct {
 	format     format
 	source     *source.Source
-	opt        Options // about the files, the memory and the notes; a plan has the others
+	opt        tableOptions
 	pool       column.Pool
 	mem        memory.Allocator
 	heads      *textfile.Heads  // of CSV
@@ -40,15 +41,56 @@ type Table struct {
 	readsLater bool             // all rows were read, and laterTexts has all such columns
 }
 
+// tableOptions are the options that a table keeps.
+type tableOptions struct {
+	fileOptions
+	listener
+}
+
+// fileOptions are the options of Examine, which [Options] describe.
+type fileOptions struct {
+	Text            TextOptions
+	Labels, Weights string
+	Workers         int
+	Memory          int64
+	Rejects         *Rejects
+	Live            bool
+}
+
+// A listener gets the notes and the progress of reading a table.
+type listener struct {
+	Warn     func(text string)
+	Progress func(pass Pass, rows, total int64)
+}
+
+func (opt Options) ofTable() tableOptions {
+	return tableOptions{fileOptions{opt.Text, opt.Labels, opt.Weights, opt.Workers, opt.Memory, opt.Rejects, opt.Live},
+		listener{opt.Warn, opt.Progress}}
+}
+
+// checkSame returns an error if options about files differ from those of Examine.
+func (t *Table) checkSame(opt Options) error {
+	given := opt.ofTable().fileOptions
+	if given.Memory = cmp.Or(given.Memory, t.opt.Memory); !reflect.DeepEqual(given, t.opt.fileOptions) {
+		return errors.New("Text, Labels, Weights, Workers, Memory, Rejects and Live must be those of Examine: give both the same Options")
+	}
+	return nil
+}
+
 // Examine lists files and finds their format. paths are files, folders, globs, URLs, or "-" for standard input; see
 // [Expand]. Of the options, it uses those about text files, and Memory, Workers, Rejects, End, Live and Warn.
 func Examine(ctx context.Context, paths []string, opt Options) (*Table, error) {
+	return examineWith(ctx, paths, opt, memory.DefaultAllocator)
+}
+
+// examineWith is Examine for rows that take memory of an allocator.
+func examineWith(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Table, error) {
 	src, err := source.List(ctx, paths, rank)
 	if err != nil {
 		return nil, err
 	}
-	opt.tell(src.Notes)
-	return examine(ctx, src, opt, memory.DefaultAllocator)
+	opt.ofTable().tell(src.Notes)
+	return examine(ctx, src, opt, mem)
 }
 
 // examine finds the format of files. It doesn't read a file whose name has the extension of Parquet. A file without a
@@ -59,7 +101,7 @@ func examine(ctx context.Context, src *source.Source, opt Options, mem memory.Al
 		return nil, err
 	}
 	opt.Memory = column.Limit(opt.Memory)
-	t := &Table{source: src, opt: opt, pool: pool, mem: mem, heads: new(textfile.Heads)}
+	t := &Table{source: src, opt: opt.ofTable(), pool: pool, mem: mem, heads: new(textfile.Heads)}
 	var lead *source.File // the first file of a known format
 	var empty error
 	for _, file := range src.Files {
@@ -86,18 +128,18 @@ func examine(ctx context.Context, src *source.Source, opt Options, mem memory.Al
 	if empty != nil && !t.format.isText() {
 		return nil, empty
 	}
-	opt.tell(opt.unused(t.format))
+	t.opt.tell(t.opt.unused(t.format))
 	return t, nil
 }
 
 func (t *Table) paths() []string { return source.Paths(t.source.Files) }
 
-// toldTo returns the table whose notes and progress go where options say.
-func (t *Table) toldTo(opt Options) *Table {
+// withListener returns the table whose notes and progress another listener gets.
+func (t *Table) withListener(l listener) *Table {
 	own := *t
-	own.opt.Warn, own.opt.Progress = opt.Warn, opt.Progress
+	own.opt.listener = l
 	return &own
 }
 
-// silent returns the table without notes.
-func (t *Table) silent() *Table { return t.toldTo(Options{Progress: t.opt.Progress}) }
+// withoutNotes returns the table without notes.
+func (t *Table) withoutNotes() *Table { return t.withListener(listener{Progress: t.opt.Progress}) }

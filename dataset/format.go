@@ -94,7 +94,7 @@ func (f format) paired() bool { return f == formatSvmlight || f == formatCSR }
 func (f format) isText() bool { return f == formatCSV || f == formatSvmlight || f == formatJSON }
 
 // checkBeside returns an error if Labels or Weights is set for files that aren't arrays.
-func (opt Options) checkBeside(path string, f format) error {
+func (opt fileOptions) checkBeside(path string, f format) error {
 	switch {
 	case f == formatNumPy, f == formatCSR:
 		return nil

@@ -47,7 +47,7 @@ func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 		}
 		recs = append(recs, array.NewRecord(schema, b.Columns, b.Rows))
 	}
-	opt.tell(in.Notes())
+	opt.ofTable().tell(in.Notes())
 	return array.NewTableFromRecords(schema, recs), nil
 }
 

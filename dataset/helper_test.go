@@ -96,7 +96,7 @@ var nan, inf = math.NaN(), math.Inf(1)
 func fromRecords(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, error) {
 	return records.Load(ctx, r, records.Options{Label: opt.Label, Features: opt.Features, Exclude: opt.Exclude, Positive: opt.Positive,
 		SampleWeight: opt.SampleWeight, NoBias: opt.NoBias, Nulls: opt.Nulls, Categorical: opt.Categorical, Standardize: opt.Standardize,
-		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Storage: opt.Storage, Progress: opt.progressOf(PassRows), Warn: opt.Warn})
+		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Storage: opt.Storage, Progress: opt.ofTable().progressOf(PassRows), Warn: opt.Warn})
 }
 
 // writeNested writes a record as Parquet or as an Arrow stream.
@@ -150,11 +150,10 @@ func inputOf(ctx context.Context, paths []string, opt Options) (*openedInput, er
 
 // planOf examines and plans files, whose rows take memory of an allocator.
 func planOf(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Plan, error) {
-	t, err := Examine(ctx, paths, opt)
+	t, err := examineWith(ctx, paths, opt, mem)
 	if err != nil {
 		return nil, err
 	}
-	t.mem = mem
 	return t.Plan(ctx, opt)
 }
 

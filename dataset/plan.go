@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,11 +38,11 @@ type draft struct {
 }
 
 // Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan
-// and Convert. The options about files, and Memory and Workers, have no effect here, but in Examine.
+// and Convert. The options of Examine must be the same here.
 func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
 	opt.Keep = nil
 	d, err := t.draft(opt)
-	if err != nil {
+	if err = cmp.Or(err, t.checkSame(opt)); err != nil {
 		return nil, err
 	}
 	return d.plan(ctx)
@@ -55,7 +56,7 @@ func (t *Table) draft(opt Options) (draft, error) {
 	request, err := draftOf(opt)
 	request.MakesBlocks = true
 	request.CountsRows = opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
-	return draft{table: t.toldTo(opt), request: request, learnOf: opt.LearnFrom,
+	return draft{table: t.withListener(opt.ofTable().listener), request: request, learnOf: opt.LearnFrom,
 		cluster: opt.Cluster, readsAllRows: opt.LearnedFrom != ""}, err
 }
 

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -40,7 +41,7 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 	}
 	opt.Prepare = true
 	d, err := t.draft(opt)
-	if err != nil {
+	if err = cmp.Or(err, t.checkSame(opt)); err != nil {
 		return nil, err
 	}
 	d.readsAllRows = true

@@ -47,7 +47,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if err != nil {
 		return nil, err
 	}
-	opt.tell(notes)
+	t.opt.tell(notes)
 	return r.ranks(func(k rankKey) rankKey {
 		if dated {
 			t, _ := schema.ParseTime(k.text, layout)

@@ -216,14 +216,14 @@ const (
 )
 
 // progressOf returns the progress function of a pass, or nil.
-func (opt *Options) progressOf(pass Pass) func(rows, total int64) {
+func (opt listener) progressOf(pass Pass) func(rows, total int64) {
 	if opt.Progress == nil {
 		return nil
 	}
 	return func(rows, total int64) { opt.Progress(pass, rows, total) }
 }
 
-func (opt Options) tell(notes []string) {
+func (opt listener) tell(notes []string) {
 	for _, n := range notes {
 		if opt.Warn != nil {
 			opt.Warn(n)
@@ -249,11 +249,10 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
 	opt.Live = opt.Live && opt.Rejects == nil
-	t, err := Examine(ctx, paths, opt)
+	t, err := examineWith(ctx, paths, opt, mem)
 	if err != nil {
 		return err
 	}
-	t.mem = mem
 	d, err := draftOf(opt)
 	if err != nil {
 		return err

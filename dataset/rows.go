@@ -87,7 +87,7 @@ func (r *Rows) Refit(ctx context.Context, choices []func(class int) bool) (all [
 	}
 	plans, err := p.shares(ctx, func([]int64) []func(class int) bool { return choices })
 	for _, p := range plans {
-		p.table = p.table.silent() // all rows were read before, and gave their notes
+		p.table = p.table.withoutNotes() // all rows were read before, and gave their notes
 		all = append(all, func(ctx context.Context) (block.Source, error) {
 			if inMemory {
 				return loadValid(p.Load(ctx))
@@ -191,7 +191,7 @@ func (p *Plan) bytes(b Budget) func(rows int64) int64 {
 }
 
 // cacheProgress returns the progress function of writing a cache of total rows.
-func (opt Options) cacheProgress(total func() int64) func(rows int64) {
+func (opt listener) cacheProgress(total func() int64) func(rows int64) {
 	told := opt.progressOf(passCache)
 	return func(rows int64) {
 		if told != nil {

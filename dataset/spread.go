@@ -114,11 +114,16 @@ func (t *Table) shared(p plan.Plan) SharedPlan {
 
 // draft examines the files of a shared plan in workers goroutines, and returns the draft of the plan.
 func (s *SharedPlan) draft(ctx context.Context, workers int) (draft, error) {
-	t, err := Examine(ctx, s.Paths, Options{Text: s.text, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers})
+	src, err := source.List(ctx, s.Paths, rank)
 	if err != nil {
 		return draft{}, err
 	}
-	t.source.Constants = s.constants
+	src.Constants = s.constants
+	opt := Options{Text: s.text, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers}
+	t, err := examine(ctx, src, opt, memory.DefaultAllocator)
+	if err != nil {
+		return draft{}, err
+	}
 	return draft{table: t, request: plan.Draft{Plan: s.plan, MakesBlocks: true,
 		CountsRows: s.plan.Storage.Widest() > schema.MaxFeatures}}, nil
 }

@@ -47,7 +47,7 @@ func (o TextOptions) Check() error {
 }
 
 // unused returns notes about options for text that are set but don't apply to a format.
-func (opt Options) unused(f format) (notes []string) {
+func (opt fileOptions) unused(f format) (notes []string) {
 	if opt.Rejects != nil && !f.isText() {
 		notes = append(notes, message.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
 	}
@@ -73,14 +73,14 @@ func (opt Options) line(ctx context.Context, paths []string, row int64) (path st
 	if slices.Contains(paths, "-") {
 		return "", 0, false // standard input can't be read again
 	}
-	t, err := Examine(ctx, paths, Options{})
+	opt.Warn = nil
+	t, err := Examine(ctx, paths, opt)
 	if err != nil || !t.format.isText() {
 		return "", 0, false
 	}
 	var files []textfile.CsvFile
 	if t.format == formatCSV {
 		d, _ := draftOf(opt) // an error was reported before
-		t.opt.Text, t.opt.Rejects = opt.Text, opt.Rejects
 		if files, _, err = textfile.Dialects(ctx, t.source.Files, t.textReader(&d.Plan)); err != nil {
 			return "", 0, false
 		}

@@ -54,3 +54,26 @@ func TestPlanValue(t *testing.T) {
 		}
 	}
 }
+
+// TestSameFiles: a plan with other options about files than Examine had is an error.
+func TestSameFiles(t *testing.T) {
+	path := t.TempDir() + "/a.csv"
+	put(t, path, []byte("x,y\n1,0\n2,1\n"))
+	base := Options{Label: "y", Workers: 1}
+	table := require.Value(Examine(t.Context(), []string{path}, base))(t)
+	require.Value(table.Plan(t.Context(), base))(t)
+	for name, change := range map[string]func(*Options){
+		"text": func(o *Options) { o.Text.Header = "no" }, "null values": func(o *Options) { o.Text.NullValues = []string{"1"} },
+		"rejects": func(o *Options) { o.Rejects = NewRejects("") }, "workers": func(o *Options) { o.Workers = 2 },
+		"memory": func(o *Options) { o.Memory = 1 << 30 }, "labels": func(o *Options) { o.Labels = "y.npy" },
+	} {
+		opt := base
+		change(&opt)
+		if _, err := table.Plan(t.Context(), opt); err == nil {
+			t.Errorf("%s: Plan takes what Examine didn't have", name)
+		}
+		if _, err := table.Profile(t.Context(), opt); err == nil {
+			t.Errorf("%s: Profile takes what Examine didn't have", name)
+		}
+	}
+}
