@@ -28,7 +28,7 @@ func draftOf(opt Options) (plan.Draft, error) {
 		Plan: plan.Plan{Label: opt.Label, Weight: opt.SampleWeight, Keep: opt.Keep, KeepsTexts: opt.KeepTexts, Spec: opt.Spec,
 			Positive: opt.Positive, Bias: !opt.NoBias, Nulls: opt.Nulls, NullWords: opt.Text.NullValues, Standardize: opt.Standardize,
 			KeepWide: opt.KeepWide, HashTexts: opt.HashTexts, Storage: opt.Storage, Where: opt.Where, Sample: opt.Sample,
-			DropUnlabelled: opt.DropUnlabelled || opt.Prepare && opt.Spec != nil},
+			DropUnlabelled: opt.DropUnlabelled},
 		Features: opt.Features, Exclude: opt.Exclude, RankBy: opt.RankBy, Categorical: opt.Categorical, Cross: opt.Cross, Types: types,
 		Limit: opt.Limit, Prepare: opt.Prepare}, err
 }
@@ -80,8 +80,7 @@ func (t *Table) read(ctx context.Context, d plan.Draft) (*openedInput, error) {
 	if err := t.opt.checkBeside(t.source.Files[0].Path, t.format); err != nil {
 		return nil, err
 	}
-	d.HasPairs = t.format.paired()
-	binder := &transform.Binder{Draft: d}
+	binder := &transform.Binder{Draft: d, HasPairs: t.format.paired()}
 	typed := append(slices.Collect(maps.Keys(d.Types)), transform.Coded(d.Categorical)...)
 	req := column.OpenOptions{Binder: binder, Spec: d.Spec, Words: d.Words(), Memory: t.opt.Memory, Live: t.opt.Live,
 		Progress: t.opt.progressOf(passColumns), Count: d.CountsRows, MostFeatures: d.Storage.Numbered(), Texts: t.textColumns(d),

@@ -160,7 +160,7 @@ func (d *draft) prepare(ctx context.Context, request *plan.Draft) (bool, error) 
 	}
 	request.Notes = append(request.Notes, textfile.NotesOfLater(later)...)
 	request.Inputs, request.Nulls, request.Notes = made.Inputs, made.Nulls, append(request.Notes, made.Notes...)
-	request.DropUnlabelled = request.DropUnlabelled || made.Unlabelled
+	request.HasUnlabelled = made.Unlabelled
 	return true, nil
 }
 

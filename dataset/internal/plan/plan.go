@@ -79,7 +79,7 @@ type Draft struct {
 	KeepsTypes       bool // with KeepsTexts, columns of integers and booleans keep their types
 	MakesBlocks      bool // columns that are only features may be read as float32
 	CountsRows       bool // count the rows of svmlight files, also for a model
-	HasPairs         bool // rows of the table name the features that aren't 0
+	HasUnlabelled    bool // some row has no label; Prepare leaves it out
 }
 
 // Decides returns true if the values of columns decide how these become features.

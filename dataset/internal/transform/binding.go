@@ -344,7 +344,8 @@ func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	if bound.Plan.Inputs = inputs; bound.derives {
 		bound.strange, bound.marked = make([]oddTexts, len(inputs)), make([]oddTexts, len(inputs))
 	}
-	if tooWide(&c.draft, bound.Width()) {
+	bound.Plan.DropUnlabelled = p.DropUnlabelled || c.draft.Prepare && (p.Spec != nil || c.draft.HasUnlabelled)
+	if c.hasPairs && tooWide(&c.draft, bound.Width()) {
 		bound.Plan.Standardize, bound.wide = false, p.Standardize
 	}
 	if p.Spec != nil {

@@ -19,7 +19,8 @@ import (
 // A Binder binds a draft to the columns of files, and stores the binding in Bound.
 type Binder struct {
 	plan.Draft
-	Bound *Binding
+	HasPairs bool // rows of the table name the features that aren't 0
+	Bound    *Binding
 }
 
 // BindAll chooses among the columns of all files. The label option may be the number of one of the first numbered columns.
@@ -29,7 +30,9 @@ func (p *Binder) BindAll(files string, cols []column.Column, numbered int) (*col
 		d.Label = NamedLabel(d.Label, cols, numbered)
 	}
 	var err error
-	if p.Bound, err = Bind(NewFileColumns(files, cols), d); err != nil {
+	in := NewFileColumns(files, cols)
+	in.hasPairs = p.HasPairs
+	if p.Bound, err = Bind(in, d); err != nil {
 		return nil, err
 	}
 	return p.Bound.Roles, nil
@@ -39,7 +42,7 @@ func (p *Binder) BindAll(files string, cols []column.Column, numbered int) (*col
 // features. Then a million features need no million descriptions.
 func (p *Binder) Unnamed(width int) bool {
 	other := func(name string) bool { return name != "" && name != column.SvmlightLabel }
-	standardized := p.Standardize && !tooWide(&p.Draft, width)
+	standardized := p.Standardize && !(p.HasPairs && tooWide(&p.Draft, width))
 	switch {
 	case !p.MakesBlocks, other(p.Label), p.Weight != "", len(p.Features)+len(p.Exclude)+len(p.Cross) > 0,
 		slices.ContainsFunc(p.Keep, other), p.Categorical != "", p.Where != "", p.Inputs != nil, p.NullWords != nil:
@@ -50,9 +53,9 @@ func (p *Binder) Unnamed(width int) bool {
 	return p.Spec == nil || p.Spec.Preprocessing == nil
 }
 
-// tooWide returns true if rows of pairs have too many features to standardize them, and the plan allows that.
+// tooWide returns true if rows of pairs with that many features aren't standardized, as the plan allows.
 func tooWide(d *plan.Draft, width int) bool {
-	return d.HasPairs && d.KeepWide && d.Spec == nil && width > MostStandardized
+	return d.KeepWide && d.Spec == nil && width > MostStandardized
 }
 
 // BindFile returns the chosen columns as they are in a file.

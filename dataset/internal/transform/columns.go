@@ -15,6 +15,8 @@ type fileColumns struct {
 	where string // file name for messages; may be ""
 	cols  []column.Column
 	index map[string][]int // by name
+	// hasPairs: rows name the features that aren't 0
+	hasPairs bool
 }
 
 // NewFileColumns returns the columns of a file, or of a record reader if where is "".
@@ -23,7 +25,7 @@ func NewFileColumns(where string, cols []column.Column) *fileColumns {
 	for i, c := range cols {
 		index[c.Name] = append(index[c.Name], i)
 	}
-	return &fileColumns{where, cols, index}
+	return &fileColumns{where: where, cols: cols, index: index}
 }
 
 // lookUp returns the number of the column with the given name. It returns an error if no column or several columns
