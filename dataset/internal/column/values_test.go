@@ -193,3 +193,36 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestLossOfDates: infinite dates lose no digit, and don't hide those that other dates lose.
+func TestLossOfDates(t *testing.T) {
+	for _, c := range []struct {
+		values []int64
+		narrow Loss // as float32
+		wide   Loss // as float64
+	}{
+		{[]int64{5, math.MaxInt64, 7}, None, None}, {[]int64{-math.MaxInt64, 1<<24 + 1}, Merged, None},
+		{[]int64{math.MinInt64}, None, None}, {[]int64{1<<53 + 1, math.MaxInt64}, Merged, Merged}, {[]int64{1<<24 + 1}, Merged, None},
+	} {
+		b := array.NewTimestampBuilder(memory.DefaultAllocator, &arrow.TimestampType{Unit: arrow.Second})
+		for _, v := range c.values {
+			b.Append(arrow.Timestamp(v))
+		}
+		a := b.NewArray()
+		narrow, err := NewView32(a)
+		wide, bad := NewView64(a)
+		if err != nil || bad != nil {
+			t.Fatal(err, bad)
+		}
+		values, lost := narrow.Read(0, a.Len(), make([]float32, a.Len()))
+		exact, blurred := wide.Read(0, a.Len(), make([]float64, a.Len()))
+		if lost != c.narrow || blurred != c.wide {
+			t.Errorf("%v: float32 loses %v, float64 %v; want %v, %v", c.values, lost, blurred, c.narrow, c.wide)
+		}
+		for i, v := range c.values {
+			if inf := isInfinite(v); inf != math.IsNaN(float64(values[i])) || inf != math.IsNaN(exact[i]) || !inf && exact[i] != float64(v) {
+				t.Errorf("%v: row %d is %v, %v", c.values, i, values[i], exact[i])
+			}
+		}
+	}
+}

@@ -182,12 +182,18 @@ func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch 
 	}
 }
 
-// dates reads dates or times. An infinite one is NaN.
+// dates reads dates or times. An infinite one is NaN, which loses nothing.
 func dates[T float32 | float64, S int32 | int64](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
-	read := integers[T](src)
 	if !slices.ContainsFunc(src, isInfinite) {
-		return read
+		return integers[T](src)
 	}
+	finite := slices.Clone(src)
+	for i, v := range src {
+		if isInfinite(v) {
+			finite[i] = 0
+		}
+	}
+	read := integers[T](finite)
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		values, lost := read(lo, hi, scratch)
 		for i, v := range src[lo:hi] {
