@@ -90,6 +90,9 @@ func (t *Table) read(ctx context.Context, d plan.Draft) (*openedInput, error) {
 	if err != nil {
 		return nil, err
 	}
+	if want := t.source.Expected; want != nil && !slices.Equal(want, t.source.Versions()) {
+		return nil, changed(humanize.Files(t.paths()))
+	}
 	in := &openedInput{reader, binder.Bound, reader}
 	if err := t.admit(reader, in.bound); err != nil {
 		return nil, err

@@ -18,7 +18,6 @@ import (
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
-	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -118,7 +117,7 @@ func (s *SharedPlan) draft(ctx context.Context, workers int) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	src.Constants = s.constants
+	src.Constants, src.Expected = s.constants, s.versions
 	opt := Options{Text: s.text, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers}
 	t, err := examine(ctx, src, opt, memory.DefaultAllocator)
 	if err != nil {
@@ -128,25 +127,13 @@ func (s *SharedPlan) draft(ctx context.Context, workers int) (draft, error) {
 		CountsRows: s.plan.Storage.Widest() > schema.MaxFeatures}}, nil
 }
 
-// check returns an error if the files of an opened table have other versions than in the process that shares the plan.
-func (s *SharedPlan) check(t *Table) error {
-	if now := t.source.Versions(); s.versions != nil && !slices.Equal(s.versions, now) {
-		return changed(humanize.Files(t.paths()))
-	}
-	return nil
-}
-
 // Plan makes the plan in this process, which computes in workers goroutines; 0: GOMAXPROCS.
 func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
 	d, err := s.draft(ctx, workers)
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.plan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return p, s.check(p.table)
+	return d.plan(ctx)
 }
 
 // distributedRows is a stream whose rows a cluster reads too.
@@ -335,9 +322,6 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 		return nil, err
 	}
 	in, err := d.table.read(ctx, d.request)
-	if err == nil {
-		err = f.shared.check(d.table)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@ import (
 type Source struct {
 	Files     []*File
 	Constants Constants
-	Notes     []string // about files that are left out, or count twice
+	Notes     []string        // about files that are left out, or count twice
+	Expected  []files.Version // of the files once they are opened; nil: any
 }
 
 // List returns the files that paths name; see Expand. It reads no file.
