@@ -41,8 +41,9 @@ var verifyLines string
 func Check(a *console.App) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check DATA... --label COLUMN [options]",
-		Short: "Find out whether a plane separates two classes, with a proof",
+		Use:         "check DATA... --label COLUMN [options]",
+		Annotations: console.ReadsData,
+		Short:       "Find out whether a plane separates two classes, with a proof",
 		Long: `Check finds out whether a hyperplane separates two classes: all rows of one
 class on one side, all rows of the other class on the other side. It proves the
 answer.

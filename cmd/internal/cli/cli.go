@@ -223,7 +223,7 @@ func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.hasStarted = true
-		if strings.Contains(cmd.Use, " DATA") {
+		if console.IsReader(cmd) {
 			var err error
 			if args, err = console.PipeAsStdin(cmd.Context(), args); err != nil {
 				return err

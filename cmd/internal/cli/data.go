@@ -26,8 +26,9 @@ type convertOptions struct {
 func Convert(a *console.App) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert DATA... --out FILE [options]",
-		Short: "Write data in another format",
+		Use:         "convert DATA... --out FILE [options]",
+		Annotations: console.ReadsData,
+		Short:       "Write data in another format",
 		Long: `Convert writes the rows of DATA, files of one format, to another format. The
 extension of FILE chooses it: .parquet, .csv, .jsonl, .arrow, .npy or .svm.
 Columns keep their names and types; a .npy file has numbers without names. Only

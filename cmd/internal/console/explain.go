@@ -122,7 +122,7 @@ func unknownOption(cmd *cobra.Command, dashes, name string) error {
 			return Usagef("unknown option %s: use --%s", typed, otherOptions[n])
 		}
 	}
-	if slices.Contains(dataOptions, plain) && strings.Contains(cmd.Use, " DATA") {
+	if slices.Contains(dataOptions, plain) && IsReader(cmd) {
 		return Usagef("unknown option %s: name the data without an option, such as %s FILE", typed, cmd.Name())
 	}
 	if len(plain) == 1 {

@@ -29,6 +29,12 @@ func OpenError(path string, err error) error {
 	return withAdvice(fmt.Errorf("%s: %w", path, files.Cause(err)))
 }
 
+// ReadsData are the annotations of the command of a verb that reads DATA.
+var ReadsData = map[string]string{"reads": "data"}
+
+// IsReader returns true if a command has the annotations ReadsData.
+func IsReader(cmd *cobra.Command) bool { return cmd.Annotations["reads"] == "data" }
+
 // PipeAsStdin makes the pipe that one of the paths of data names, as <(command) in a shell does, standard input, and
 // returns the paths with - in its place. Several pipes stay: their readers refuse them.
 func PipeAsStdin(ctx context.Context, paths []string) ([]string, error) {

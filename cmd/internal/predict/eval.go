@@ -78,9 +78,10 @@ between two others are left out.`
 func Eval(a *console.App) *cobra.Command {
 	o := evalOptions{told: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:   "eval --model m.json [--model n.json] DATA... [options]",
-		Short: "Measure how good models are on labelled data",
-		Long:  evalHelp,
+		Use:         "eval --model m.json [--model n.json] DATA... [options]",
+		Annotations: console.ReadsData,
+		Short:       "Measure how good models are on labelled data",
+		Long:        evalHelp,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'

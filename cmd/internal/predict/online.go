@@ -38,8 +38,9 @@ type onlineOptions struct {
 func Online(a *console.App) *cobra.Command {
 	var o onlineOptions
 	cmd := &cobra.Command{
-		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
-		Short: "Predict each row, then learn from it",
+		Use:         "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
+		Annotations: console.ReadsData,
+		Short:       "Predict each row, then learn from it",
 		Long: `Online visits the rows once, in their order. The learner predicts each row, then
 learns from it. The report counts the mistakes after 1, 2, 4, 8... rows and at
 the end, with the mean log loss of learners with probabilities. For the

@@ -41,8 +41,9 @@ type predictOptions struct {
 func Predict(a *console.App) *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
-		Use:   "predict --model m.json DATA... --out FILE [options]",
-		Short: "Apply a model to data",
+		Use:         "predict --model m.json DATA... --out FILE [options]",
+		Annotations: console.ReadsData,
+		Short:       "Apply a model to data",
 		Long: `Predict writes one row for each row of DATA, in the same order. The column
 "prediction" is the predicted class, in the type of the training labels. DATA
 needs the features of the model, but no label. A row with a missing value gets a

@@ -100,9 +100,10 @@ kernel it equals perceptron.`
 func Compare(a *console.App) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare DATA... --label COLUMN [options]",
-		Short: "Judge all learners by cross-validation",
-		Long:  compareLong,
+		Use:         "compare DATA... --label COLUMN [options]",
+		Annotations: console.ReadsData,
+		Short:       "Judge all learners by cross-validation",
+		Long:        compareLong,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json
   halfspace compare train.parquet --label y --score auc --class-weight balanced --skip voted,pocket --report compare.html`,

@@ -51,9 +51,10 @@ type trainOptions struct {
 func Train(a *console.App) *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{
-		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
-		Short: "Learn a model from data",
-		Long:  trainHelp,
+		Use:         "train DATA... --label COLUMN [--out m.json] [options]",
+		Annotations: console.ReadsData,
+		Short:       "Learn a model from data",
+		Long:        trainHelp,
 		Example: `  halfspace train train.parquet --label y --out m.json
   halfspace train train.csv --label y --algo svm --grid l2=0.1,1,10 --out m.json
   halfspace train 'data/*.parquet' --label y --algo logistic --validation 0.2`,

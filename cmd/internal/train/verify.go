@@ -34,8 +34,9 @@ type verifyOptions struct {
 func Verify(a *console.App) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify --model m.json --receipt receipt.json DATA... [options]",
-		Short: "Train again, and tell whether the same model comes out",
+		Use:         "verify --model m.json --receipt receipt.json DATA... [options]",
+		Annotations: console.ReadsData,
+		Short:       "Train again, and tell whether the same model comes out",
 		Long: `Verify trains again on DATA with the options of a receipt, which train --receipt
 wrote with the model. It tells whether the same bytes come out. They do on every
 CPU, with any number of workers, in memory or streamed, if DATA has the same rows.
