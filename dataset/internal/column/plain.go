@@ -65,7 +65,7 @@ func toPlain(a arrow.Array, most int64) (arrow.Array, error) {
 			return nil, err
 		}
 		defer values.Release()
-		return gather(values, runsOf(a), most)
+		return Gather(values, runsOf(a), most)
 	case array.VarLenListLike:
 		return plainLists(a, most)
 	}
@@ -138,7 +138,7 @@ func plainLists(a array.VarLenListLike, most int64) (arrow.Array, error) {
 		}
 		offsets = append(offsets, int64(len(index)))
 	}
-	elements, err := gather(a.ListValues(), index, most)
+	elements, err := Gather(a.ListValues(), index, most)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,8 @@ func plainLists(a array.VarLenListLike, most int64) (arrow.Array, error) {
 	return array.MakeFromData(data), nil
 }
 
-// validOf returns a bitmap of the elements that are not null, given by their numbers; index is nil for all elements.
+// validOf returns a bitmap of the elements that are not null, given by their numbers; -1 stands for a null. index is nil
+// for all elements.
 func validOf(a arrow.Array, index []int) *memory.Buffer {
 	n, at := len(index), func(i int) int { return index[i] }
 	if index == nil {
@@ -157,15 +158,25 @@ func validOf(a arrow.Array, index []int) *memory.Buffer {
 	}
 	bits := make([]byte, bitutil.BytesForBits(int64(n)))
 	for i := range n {
-		bitutil.SetBitTo(bits, i, a.IsValid(at(i)))
+		bitutil.SetBitTo(bits, i, at(i) >= 0 && a.IsValid(at(i)))
 	}
 	return memory.NewBufferBytes(bits)
 }
 
-// gather returns the elements of an array, given by their numbers.
-func gather(a arrow.Array, index []int, most int64) (arrow.Array, error) {
+// FixedBytes returns the memory of values of a fixed width in whole bytes.
+func FixedBytes(a arrow.Array) []byte {
+	width := a.DataType().(arrow.FixedWidthDataType).Bytes()
+	buffer := a.Data().Buffers()[1]
+	if buffer == nil {
+		return nil
+	}
+	return buffer.Bytes()[a.Data().Offset()*width:][:a.Len()*width]
+}
+
+// Gather returns the elements of an array, given by their numbers; -1 stands for a null. The elements may take most bytes.
+func Gather(a arrow.Array, index []int, most int64) (arrow.Array, error) {
 	if d, is := a.(*array.Dictionary); is {
-		indices, err := gather(d.Indices(), index, most)
+		indices, err := Gather(d.Indices(), index, most)
 		if err != nil {
 			return nil, err
 		}
@@ -178,14 +189,16 @@ func gather(a arrow.Array, index []int, most int64) (arrow.Array, error) {
 	values := make([]byte, bitutil.BytesForBits(int64(len(index))))
 	if b, is := a.(*array.Boolean); is {
 		for i, k := range index {
-			bitutil.SetBitTo(values, i, b.Value(k))
+			bitutil.SetBitTo(values, i, k >= 0 && b.Value(k))
 		}
 	} else {
 		width := a.DataType().(arrow.FixedWidthDataType).Bytes()
-		values = make([]byte, 0, width*len(index))
-		src := a.Data().Buffers()[1].Bytes()[a.Data().Offset()*width:]
-		for _, k := range index {
-			values = append(values, src[k*width:][:width]...)
+		values = make([]byte, width*len(index))
+		src := FixedBytes(a)
+		for i, k := range index {
+			if k >= 0 {
+				copy(values[i*width:], src[k*width:][:width])
+			}
 		}
 	}
 	buffers := []*memory.Buffer{validOf(a, index), memory.NewBufferBytes(values)}
@@ -197,7 +210,9 @@ func gather(a arrow.Array, index []int, most int64) (arrow.Array, error) {
 func gatherTexts(a arrow.Array, text func(int) string, index []int, most int64) (arrow.Array, error) {
 	bytes := int64(0)
 	for _, k := range index {
-		bytes += int64(len(text(k)))
+		if k >= 0 {
+			bytes += int64(len(text(k)))
+		}
 	}
 	if bytes > min(most, math.MaxInt32) {
 		return nil, errTooLong(bytes, min(most, math.MaxInt32))
@@ -208,7 +223,7 @@ func gatherTexts(a arrow.Array, text func(int) string, index []int, most int64) 
 	texts, _ := b.(interface{ Append(string) })
 	for _, k := range index {
 		switch {
-		case a.IsNull(k):
+		case k < 0 || a.IsNull(k):
 			b.AppendNull()
 		case texts != nil:
 			texts.Append(text(k))

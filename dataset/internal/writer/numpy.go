@@ -156,7 +156,7 @@ func (e *numpyEncoder) putFloats(dst []byte, row int, col arrow.Array, name stri
 
 // putFixed writes numbers in the type that they have, and nulls as NaN.
 func (e *numpyEncoder) putFixed(dst []byte, row int, col arrow.Array) {
-	from := fixedBytes(col)
+	from := column.FixedBytes(col)
 	for i := range col.Len() {
 		to := dst[i*row:][:e.size]
 		if copy(to, from[i*e.size:]); binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {

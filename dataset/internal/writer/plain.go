@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
 )
 
 // plainColumn returns the values of a dictionary, plain lists for lists of every kind, and other columns unchanged.
@@ -84,76 +86,9 @@ func PlainValues(d *array.Dictionary) (arrow.Array, error) {
 			keys[i] = k
 		}
 	}
-	switch values := values.(type) {
-	case *array.Boolean:
-		return takeBooleans(values, keys), nil
-	case array.BinaryLike:
-		return takeTexts(values, keys)
-	}
-	if _, ok := values.DataType().(arrow.FixedWidthDataType); ok && !arrow.IsNested(values.DataType().ID()) {
-		return takeFixed(values, keys), nil
+	_, fixed := values.DataType().(arrow.FixedWidthDataType)
+	if fixed && !arrow.IsNested(values.DataType().ID()) || column.Texts(values) != nil {
+		return column.Gather(values, keys, math.MaxInt32)
 	}
 	return nil, fmt.Errorf("it has values of type %s", values.DataType())
-}
-
-func takeBooleans(values *array.Boolean, keys []int) arrow.Array {
-	b := array.NewBooleanBuilder(memory.DefaultAllocator)
-	defer b.Release()
-	b.Reserve(len(keys))
-	for _, k := range keys {
-		if k < 0 {
-			b.AppendNull()
-		} else {
-			b.Append(values.Value(k))
-		}
-	}
-	return b.NewArray()
-}
-
-func takeTexts(values array.BinaryLike, keys []int) (arrow.Array, error) {
-	total := 0
-	for _, k := range keys {
-		if k >= 0 {
-			total += values.ValueLen(k)
-		}
-	}
-	if total > math.MaxInt32 {
-		return nil, errors.New("a record has more than 2^31 bytes of text: write smaller records")
-	}
-	b := array.NewBuilder(memory.DefaultAllocator, values.DataType()).(interface {
-		array.Builder
-		ReserveData(bytes int)
-		UnsafeAppend(value []byte)
-	})
-	defer b.Release()
-	b.Reserve(len(keys))
-	b.ReserveData(total)
-	text := textValue(values)
-	for _, k := range keys {
-		if k < 0 {
-			b.AppendNull()
-		} else {
-			b.UnsafeAppend(text(k))
-		}
-	}
-	return b.NewArray(), nil
-}
-
-// takeFixed returns the values of the given keys, of a fixed width in whole bytes.
-func takeFixed(values arrow.Array, keys []int) arrow.Array {
-	width := values.DataType().(arrow.FixedWidthDataType).Bytes()
-	from, to := fixedBytes(values), make([]byte, len(keys)*width)
-	valid, nulls := make([]byte, bitutil.BytesForBits(int64(len(keys)))), 0
-	for i, k := range keys {
-		if k < 0 {
-			nulls++
-			continue
-		}
-		bitutil.SetBit(valid, i)
-		copy(to[i*width:], from[k*width:][:width])
-	}
-	data := array.NewData(values.DataType(), len(keys), []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(to)},
-		nil, nulls, 0)
-	defer data.Release()
-	return array.MakeFromData(data)
 }

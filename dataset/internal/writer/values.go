@@ -147,7 +147,7 @@ func int32Values(a arrow.Array) []int32 {
 	case t.(arrow.FixedWidthDataType).Bytes() < 4:
 		return gathered(a, func(i int) int32 { return int32(whole(i)) })
 	}
-	values := arrow.Int32Traits.CastFromBytes(fixedBytes(a))
+	values := arrow.Int32Traits.CastFromBytes(column.FixedBytes(a))
 	if t, ok := a.DataType().(*arrow.Time32Type); ok && t.Unit == arrow.Second {
 		return gathered(a, func(i int) int32 { return values[i] * 1000 })
 	}
@@ -155,21 +155,11 @@ func int32Values(a arrow.Array) []int32 {
 }
 
 func int64Values(a arrow.Array) []int64 {
-	values := arrow.Int64Traits.CastFromBytes(fixedBytes(a))
+	values := arrow.Int64Traits.CastFromBytes(column.FixedBytes(a))
 	if t, ok := a.DataType().(*arrow.TimestampType); ok && t.Unit == arrow.Second {
 		return gathered(a, func(i int) int64 { return values[i] * 1000 })
 	}
 	return present(a, values)
-}
-
-// fixedBytes returns the memory of values of a fixed width in whole bytes.
-func fixedBytes(a arrow.Array) []byte {
-	width := a.DataType().(arrow.FixedWidthDataType).Bytes()
-	buffer := a.Data().Buffers()[1]
-	if buffer == nil {
-		return nil
-	}
-	return buffer.Bytes()[a.Data().Offset()*width:][:a.Len()*width]
 }
 
 // textValue returns the function for value i of texts or binary values. It doesn't copy them.
@@ -187,7 +177,7 @@ func textValue(a array.BinaryLike) func(i int) parquet.ByteArray {
 // fixedValue returns the function for value i of a column of values of a fixed length. Parquet stores a decimal as
 // big-endian bytes, as many as its precision requires.
 func fixedValue(a arrow.Array) func(i int) parquet.FixedLenByteArray {
-	bytes, width := fixedBytes(a), a.DataType().(arrow.FixedWidthDataType).Bytes()
+	bytes, width := column.FixedBytes(a), a.DataType().(arrow.FixedWidthDataType).Bytes()
 	value := func(i int) parquet.FixedLenByteArray { return bytes[i*width:][:width] }
 	t, ok := a.DataType().(arrow.DecimalType)
 	if !ok {
