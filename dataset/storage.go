@@ -23,7 +23,7 @@ const mostStandardized = transform.MostStandardized
 
 // learn computes everything that features depend on, and sets the form in which the blocks of a plan store rows. The
 // number of features in svmlight files is known before, so learn checks first whether they can be standardized.
-func (p *Plan) learn(ctx context.Context) (err error) {
+func (p *Plan) learn(ctx context.Context) error {
 	bound, pool, total, told := p.bound, p.table.pool, p.in.Total(), p.table.opt.progressOf(passColumns)
 	if _, is := p.in.(column.PairInput); is {
 		if width := bound.Width(); bound.Plan.Standardize && !bound.Plan.KeepWide && width > mostStandardized {
@@ -35,17 +35,10 @@ func (p *Plan) learn(ctx context.Context) (err error) {
 		}
 	}
 	p.within(0)
-	if bound.Unmeasured() {
-		batches := p.in.Batches(ctx, pool, p.table.mem)
-		if p.bound, err = bound.MeasureLists(ctx, p.in.Name(), pool, batches, total, told); err != nil {
-			return err
-		}
-	}
-	if p.bound.Unlearned() {
-		learned, err := p.processes.learn(ctx, p.bound, total, pool, told)
+	if bound.Unlearned() {
+		learned, err := p.processes.learn(ctx, bound, total, pool, told)
 		if err == nil && learned == nil {
-			batches := p.in.Batches(ctx, pool, p.table.mem)
-			learned, err = p.bound.Learn(ctx, p.in.Name(), pool, batches, total, told)
+			learned, err = bound.Learn(ctx, p.in.Name(), pool, p.in.Batches(ctx, pool, p.table.mem), total, told)
 		}
 		if p.bound = learned; err != nil {
 			return err

@@ -79,20 +79,14 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 		return nil, err
 	}
 	batches := column.RecordBatches(ctx, r, bound.Roles, nil)
-	if bound.Unmeasured() || bound.Unlearned() {
+	if bound.Unlearned() {
 		all, again := transform.Remember(batches)
 		defer func() {
 			for _, bt := range all {
 				bt.Release()
 			}
 		}()
-		if bound.Unmeasured() {
-			bound, err = bound.MeasureLists(ctx, "", p, again, -1, opt.Progress)
-		}
-		if err == nil && bound.Unlearned() {
-			bound, err = bound.Learn(ctx, "", p, again, -1, opt.Progress)
-		}
-		if err != nil {
+		if bound, err = bound.Learn(ctx, "", p, again, -1, opt.Progress); err != nil {
 			return nil, err
 		}
 		batches = again

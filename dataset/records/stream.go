@@ -42,11 +42,6 @@ func Stream(ctx context.Context, open func(context.Context) (array.RecordReader,
 	if first.Release(); err != nil {
 		return nil, err
 	}
-	if s.bound.Unmeasured() {
-		if s.bound, err = s.bound.MeasureLists(ctx, "", p, s.batches(ctx), -1, opt.Progress); err != nil {
-			return nil, err
-		}
-	}
 	if s.bound.Unlearned() {
 		if s.bound, err = s.bound.Learn(ctx, "", p, s.batches(ctx), -1, opt.Progress); err != nil {
 			return nil, err

@@ -44,9 +44,17 @@ func (s *Binding) unmeasured() bool {
 }
 
 // Learn reads the batches of the input, which has total rows, and returns the binding with everything that the features
-// depend on. It ignores wrong values: the Builder reports them with their rows.
+// depend on. It makes a pass for the lengths of sparse lists, if these are unknown, and a pass for everything that remains.
+// It ignores wrong values: the Builder reports them with their rows.
 func (s *Binding) Learn(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
 	progress func(rows, total int64)) (*Binding, error) {
+	if s.hasUnknownLists() {
+		measured, err := s.measureSparse(ctx, name, p, batches, total, progress)
+		if err != nil || !measured.Unlearned() {
+			return measured, err
+		}
+		s = measured
+	}
 	st := NewStatistics(s, p)
 	enough := false
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, _ int64) error {

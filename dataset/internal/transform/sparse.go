@@ -266,8 +266,8 @@ func sortRow(columns []uint32, values []float32) {
 	}
 }
 
-// Unmeasured returns true if there are sparse lists whose number of features is unknown.
-func (s *Binding) Unmeasured() bool {
+// hasUnknownLists returns true if there are sparse lists whose number of features is unknown.
+func (s *Binding) hasUnknownLists() bool {
 	for k := range s.Plan.Inputs {
 		if s.sparseLists(k) && !s.Fixed && s.Plan.Inputs[k].Elements == 0 {
 			return true
@@ -276,9 +276,9 @@ func (s *Binding) Unmeasured() bool {
 	return false
 }
 
-// MeasureLists reads the batches of the input, which has total rows, and returns the binding with the number of
+// measureSparse reads the batches of the input, which has total rows, and returns the binding with the number of
 // features of sparse lists: the greatest index in a kept row plus 1, or the size in Spark's vectors if it is larger.
-func (s *Binding) MeasureLists(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
+func (s *Binding) measureSparse(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
 	progress func(rows, total int64)) (*Binding, error) {
 	s = s.forLearning()
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, first int64) error { return s.measureBatch(ctx, p, bt, first) })
