@@ -270,19 +270,21 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	return s, nil
 }
 
-// numberClasses numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
-// If no rows are dropped and that is less work, it reads only the label column.
-func (p *Plan) numberClasses(ctx context.Context, l *transform.Labels, enough func() bool) (rows int64, err error) {
+// numberClasses numbers the classes of the kept rows, and returns the number of these rows. It calls enough, unless that is
+// nil, with the classes of rows, and ends when enough returns true. If no rows are dropped and that is less work, it reads
+// only the label column. It reports its progress to told.
+func (p *Plan) numberClasses(ctx context.Context, l *transform.Labels, told func(rows, total int64),
+	enough func(classes []float32) bool) (rows int64, err error) {
 	only, bound := p.in, p.bound
 	if bound.Label >= 0 && !bound.Drops() {
 		only = p.in.LabelOnly()
 		bound = &transform.Binding{Roles: only.ReadColumns()}
 	}
-	pool, told := p.table.pool, p.table.opt.progressOf(passLabels)
+	pool := p.table.pool
 	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.in.Total(), told, func(bt *column.Batch, first int64) error {
-		_, kept, err := l.Number(ctx, bound, pool, bt, first)
+		classes, kept, err := l.Number(ctx, bound, pool, bt, first)
 		rows += int64(kept.Len())
-		if err == nil && enough() {
+		if err == nil && enough != nil && enough(classes) {
 			err = transform.ErrEnough
 		}
 		return err

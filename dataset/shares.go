@@ -76,22 +76,16 @@ func (p *Plan) learnShares(ctx context.Context, bt *column.Batch, found *transfo
 // countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and the number of
 // kept rows of each class.
 func (p *Plan) countClasses(ctx context.Context) (*transform.Labels, []int64, error) {
-	only, bound := p.in, p.bound
-	if !bound.Drops() { // otherwise other columns determine which rows are kept
-		only = p.in.LabelOnly()
-		bound = &transform.Binding{Roles: only.ReadColumns()}
-	}
 	found := transform.NewLabels(nil)
 	var counts []int64 // in the order of appearance
-	err := transform.Each(ctx, only.Batches(ctx, p.table.pool, p.table.mem), -1, nil, func(bt *column.Batch, first int64) error {
-		classes, _, err := found.Number(ctx, bound, p.table.pool, bt, first)
+	_, err := p.numberClasses(ctx, found, nil, func(classes []float32) bool {
 		for len(counts) < len(found.Classes) {
 			counts = append(counts, 0)
 		}
 		for _, c := range classes {
 			counts[int(c)]++
 		}
-		return err
+		return false
 	})
 	if err != nil {
 		return nil, nil, err

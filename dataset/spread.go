@@ -244,7 +244,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 	}
 	if !done && err == nil {
 		*l = *transform.NewLabels(p.bound.Plan.Spec)
-		rows, err = p.numberClasses(ctx, l, func() bool { return false })
+		rows, err = p.numberClasses(ctx, l, p.table.opt.progressOf(passLabels), nil)
 	}
 	return rows, err
 }
@@ -264,7 +264,7 @@ var (
 		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
 			return classes, f.read(ctx, piece, func(p *Plan) error {
 				l := transform.NewLabels(nil)
-				_, err := p.numberClasses(ctx, l, func() bool { return false })
+				_, err := p.numberClasses(ctx, l, p.table.opt.progressOf(passLabels), nil)
 				if err == nil {
 					classes = l.Classes
 				}

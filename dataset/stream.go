@@ -79,7 +79,8 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
 	l := transform.NewLabels(p.bound.Plan.Spec)
 	if p.bound.Plan.Spec == nil && p.bound.Label >= 0 {
-		if _, err := p.numberClasses(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
+		two := func([]float32) bool { return len(l.Classes) > 1 }
+		if _, err := p.numberClasses(ctx, l, p.table.opt.progressOf(passLabels), two); err != nil {
 			return nil, err
 		}
 		if len(l.Classes) == 0 {
