@@ -63,7 +63,7 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
 func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (forms []plan.Form, err error) {
-	only := draft{table: t.withoutNotes(), request: plan.Draft{Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names,
+	only := planner{table: t.withoutNotes(), request: plan.Draft{Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names,
 		Types: map[string]plan.Word{}}}
 	for _, name := range names { // other types say how a feature is made of a text
 		if word := d.Types[name]; word.OfValues() {

@@ -19,19 +19,19 @@ import (
 // A Plan is the use of each column and row of a table, with the values that features learn from rows: means, deviations,
 // categories and the lengths of lists. It holds no rows.
 type Plan struct {
-	draft
+	planner
 	in        column.Input
 	bound     *transform.Binding // bound.Plan is the plan as a plain value
 	survey    *survey            // of the rows; nil until it is needed
 	processes *otherProcesses    // the processes that read rows too; nil: this process reads all rows
 }
 
-// A draft is a table and the request from which a plan is made.
-type draft struct {
-	table   *Table
-	request plan.Draft
-	learnOf func(counts []int64) func(class int) bool // as Options.LearnFrom; nil: features learn from all rows
-	cluster block.Cluster                             // as Options.Cluster
+// A planner is a table and the request from which a plan is made.
+type planner struct {
+	table      *Table
+	request    plan.Draft
+	chooseRows func(counts []int64) func(class int) bool // as Options.LearnFrom; nil: features learn from all rows
+	cluster    block.Cluster                             // as Options.Cluster
 	// readsAllRows: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
 	// in them, and none is missing.
 	readsAllRows bool
@@ -41,32 +41,32 @@ type draft struct {
 // and Convert. The options of Examine must be the same here.
 func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
 	opt.Keep = nil
-	d, err := t.draft(opt)
+	d, err := t.planner(opt)
 	if err = cmp.Or(err, t.checkSame(opt)); err != nil {
 		return nil, err
 	}
 	return d.plan(ctx)
 }
 
-// draft returns the draft of a plan. A Spec determines the features.
-func (t *Table) draft(opt Options) (draft, error) {
+// planner returns the planner for options. A Spec determines the features.
+func (t *Table) planner(opt Options) (planner, error) {
 	if opt.Spec != nil {
 		opt = opt.withoutFeatures()
 	}
 	request, err := draftOf(opt)
 	request.MakesBlocks = true
 	request.CountsRows = opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
-	return draft{table: t.withListener(opt.ofTable().listener), request: request, learnOf: opt.LearnFrom,
+	return planner{table: t.withListener(opt.ofTable().listener), request: request, chooseRows: opt.LearnFrom,
 		cluster: opt.Cluster, readsAllRows: opt.LearnedFrom != ""}, err
 }
 
-func (d draft) plan(ctx context.Context) (*Plan, error) {
-	return withPlan(ctx, &Plan{draft: d}, func(p *Plan) (*Plan, error) { return p, nil })
+func (d planner) plan(ctx context.Context) (*Plan, error) {
+	return withPlan(ctx, &Plan{planner: d}, func(p *Plan) (*Plan, error) { return p, nil })
 }
 
-// settle calls try with a draft. If the value of a row contradicts the first rows, on which the draft rests, settle calls
-// try with a draft that rests on all rows. No other function begins again because of a value.
-func settle[T any](ctx context.Context, d draft, try func(d *draft) (T, error)) (T, error) {
+// settle calls try with a planner. If the value of a row contradicts the first rows, on which the planner rests, settle calls
+// try with a planner that rests on all rows. No other function begins again because of a value.
+func settle[T any](ctx context.Context, d planner, try func(d *planner) (T, error)) (T, error) {
 	for {
 		result, err := try(&d)
 		next, err := d.revised(ctx, err)
@@ -79,14 +79,14 @@ func settle[T any](ctx context.Context, d draft, try func(d *draft) (T, error)) 
 
 // withPlan calls use with a plan, which it decides first if that was not done. It is settle for plans.
 func withPlan[T any](ctx context.Context, p *Plan, use func(*Plan) (T, error)) (T, error) {
-	return settle(ctx, p.draft, func(d *draft) (result T, err error) {
+	return settle(ctx, p.planner, func(d *planner) (result T, err error) {
 		if p == nil || p.bound == nil {
 			if p, err = d.decide(ctx); err != nil {
 				return result, err
 			}
 		}
 		used := p
-		p, *d = nil, used.draft
+		p, *d = nil, used.planner
 		return use(used)
 	})
 }
@@ -94,8 +94,8 @@ func withPlan[T any](ctx context.Context, p *Plan, use func(*Plan) (T, error)) (
 // errFirstRows is a contradiction: a plan rests on the first rows, and all rows must be read for it.
 var errFirstRows = errors.New("the first rows don't decide")
 
-// revised returns the draft that rests on all rows if err is a contradiction, otherwise nil and err.
-func (d draft) revised(ctx context.Context, err error) (*draft, error) {
+// revised returns the planner that rests on all rows if err is a contradiction, otherwise nil and err.
+func (d planner) revised(ctx context.Context, err error) (*planner, error) {
 	text := (*textfile.Contradiction)(nil)
 	switch {
 	case !d.table.readsLater && d.request.Spec == nil && errors.As(err, &text) && (text.IsExact || d.mayBeText()):
@@ -112,10 +112,10 @@ func (d draft) revised(ctx context.Context, err error) (*draft, error) {
 }
 
 // mayBeText returns true if a column of numbers may become one of text.
-func (d *draft) mayBeText() bool { return d.request.Prepare && d.table.opt.Rejects == nil }
+func (d *planner) mayBeText() bool { return d.request.Prepare && d.table.opt.Rejects == nil }
 
-// decide makes the plan of a draft.
-func (d draft) decide(ctx context.Context) (*Plan, error) {
+// decide makes the plan of a planner.
+func (d planner) decide(ctx context.Context) (*Plan, error) {
 	t := d.table
 	if t.opt.Rejects != nil && d.request.Spec == nil { // finds the rejects
 		in, err := d.readWidest(ctx)
@@ -147,16 +147,16 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 	if err := checkRows(in, t.opt.Rejects); err != nil {
 		return nil, err
 	}
-	p := &Plan{draft: d, in: in.Input, bound: in.bound, processes: othersOf(t, in, d.cluster)}
+	p := &Plan{planner: d, in: in.Input, bound: in.bound, processes: othersOf(t, in, d.cluster)}
 	if err := p.learn(ctx); err != nil {
 		return nil, err
 	}
 	if p.bound.Gaps && !d.readsAllRows {
 		return nil, errFirstRows
 	}
-	if d.learnOf != nil && p.isLearned() {
+	if d.chooseRows != nil && p.isLearned() {
 		shares, err := p.shares(ctx, func(counts []int64) []func(class int) bool {
-			return []func(class int) bool{d.learnOf(counts)}
+			return []func(class int) bool{d.chooseRows(counts)}
 		})
 		if err != nil {
 			return nil, err
@@ -182,7 +182,7 @@ func checkRows(in *openedInput, rejects *Rejects) error {
 }
 
 // readWidest opens a table with all columns that some later pass may read.
-func (d *draft) readWidest(ctx context.Context) (*openedInput, error) {
+func (d *planner) readWidest(ctx context.Context) (*openedInput, error) {
 	request := d.request
 	request.Limit = 0
 	if request.Prepare {
@@ -193,7 +193,7 @@ func (d *draft) readWidest(ctx context.Context) (*openedInput, error) {
 
 // withText returns the table after a contradiction was found: with its column as text, or, if it isn't the first, with all
 // columns that have text in a later row, for which it reads all rows. If there are none, it returns the contradiction.
-func (d *draft) withText(ctx context.Context, found error) (*Table, error) {
+func (d *planner) withText(ctx context.Context, found error) (*Table, error) {
 	read := *d.table
 	if c, ok := textfile.LaterOf(found); ok && read.laterTexts == nil {
 		read.laterTexts = []textfile.Later{c}

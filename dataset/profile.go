@@ -40,12 +40,12 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 			ErrNoColumns)
 	}
 	opt.Prepare = true
-	d, err := t.draft(opt)
+	d, err := t.planner(opt)
 	if err = cmp.Or(err, t.checkSame(opt)); err != nil {
 		return nil, err
 	}
 	d.readsAllRows = true
-	found, err := settle(ctx, d, func(d *draft) (profiled, error) { return d.profile(ctx, allRowsCounted) })
+	found, err := settle(ctx, d, func(d *planner) (profiled, error) { return d.profile(ctx, allRowsCounted) })
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ type profiled struct {
 }
 
 // profile counts the values of the columns that may become features, and plans these.
-func (d *draft) profile(ctx context.Context, reads extent) (found profiled, err error) {
+func (d *planner) profile(ctx context.Context, reads extent) (found profiled, err error) {
 	t, request := d.table, d.request
 	wide := everyColumn(request)
 	in, err := t.read(ctx, wide)
@@ -139,7 +139,7 @@ func (t *Table) look(in *openedInput) {
 
 // prepare makes the decisions that the values of the columns suggest; see Options.Prepare. Unless d.readsAllRows, it reads only the
 // first rows of tables of numbers, and decides nothing if these are complete. It returns true if all rows decided.
-func (d *draft) prepare(ctx context.Context, request *plan.Draft) (bool, error) {
+func (d *planner) prepare(ctx context.Context, request *plan.Draft) (bool, error) {
 	reads := firstRowsIfPlain
 	if d.readsAllRows {
 		reads = allRows

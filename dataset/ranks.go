@@ -82,7 +82,7 @@ func (t *Table) reading(ctx context.Context, opt Options, columns []string, show
 	if opt.Nulls == schema.NullsMean {
 		opt.Nulls = schema.NullsZero
 	}
-	d, err := t.draft(opt)
+	d, err := t.planner(opt)
 	if err != nil {
 		return nil, err
 	}

@@ -262,7 +262,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return err
 	}
-	p := &Plan{draft: draft{table: t, request: d}, in: in.Input, bound: in.bound}
+	p := &Plan{planner: planner{table: t, request: d}, in: in.Input, bound: in.bound}
 	if err := p.learn(ctx); err != nil {
 		return err
 	}

@@ -111,25 +111,25 @@ func (t *Table) shared(p plan.Plan) SharedPlan {
 	return s
 }
 
-// draft examines the files of a shared plan in workers goroutines, and returns the draft of the plan.
-func (s *SharedPlan) draft(ctx context.Context, workers int) (draft, error) {
+// planner examines the files of a shared plan in workers goroutines, and returns the planner of the plan.
+func (s *SharedPlan) planner(ctx context.Context, workers int) (planner, error) {
 	src, err := source.List(ctx, s.Paths, rank)
 	if err != nil {
-		return draft{}, err
+		return planner{}, err
 	}
 	src.Constants, src.Expected = s.constants, s.versions
 	opt := Options{Text: s.text, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers}
 	t, err := examine(ctx, src, opt, memory.DefaultAllocator)
 	if err != nil {
-		return draft{}, err
+		return planner{}, err
 	}
-	return draft{table: t, request: plan.Draft{Plan: s.plan, MakesBlocks: true,
+	return planner{table: t, request: plan.Draft{Plan: s.plan, MakesBlocks: true,
 		CountsRows: s.plan.Storage.Widest() > schema.MaxFeatures}}, nil
 }
 
 // Plan makes the plan in this process, which computes in workers goroutines; 0: GOMAXPROCS.
 func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
-	d, err := s.draft(ctx, workers)
+	d, err := s.planner(ctx, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func
 	files, table := p.in.(*parquetfile.Input), *p.table
 	files.Bound(buffers, cap(pool))
 	table.pool = pool
-	if do(&Plan{draft: draft{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), bound: p.bound}) != nil {
+	if do(&Plan{planner: planner{table: &table}, in: files.Only(f.ranges[piece.Number], buffers), bound: p.bound}) != nil {
 		lastPlan.forget()
 	}
 	return ctx.Err()
@@ -317,7 +317,7 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if l.plan != nil && l.key == string(key) {
 		return l.plan, nil
 	}
-	d, err := f.shared.draft(ctx, 0)
+	d, err := f.shared.planner(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if last := f.ranges[len(f.ranges)-1].Last; !is || files.Rows != last {
 		return nil, fmt.Errorf("%s: the files have %d rows here, and %d elsewhere", in.Name(), in.Total(), last)
 	}
-	l.key, l.plan = string(key), &Plan{draft: d, in: in.Input, bound: in.bound}
+	l.key, l.plan = string(key), &Plan{planner: d, in: in.Input, bound: in.bound}
 	l.plan.within(0)
 	return l.plan, nil
 }
