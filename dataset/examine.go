@@ -68,7 +68,7 @@ func (opt Options) ofTable() tableOptions {
 		listener{opt.Warn, opt.Progress}}
 }
 
-// checkSame returns an error if options about files differ from those of Examine.
+// checkSame returns an error if options about files differ from the options of Examine.
 func (t *Table) checkSame(opt Options) error {
 	given := opt.ofTable().fileOptions
 	if given.Memory = cmp.Or(given.Memory, t.opt.Memory); !reflect.DeepEqual(given, t.opt.fileOptions) {

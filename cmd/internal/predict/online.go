@@ -89,9 +89,6 @@ doesn't say how many features it has.`,
 			o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
 			return err
 		}
-		if o.out == "" {
-			a.Note("no --out: the model won't be kept")
-		}
 		return learnOnline(cmd.Context(), a, &o, m, paths)
 	}
 	return cmd
@@ -231,6 +228,9 @@ func newOnlineReport(f *train.Outcome, interrupted bool) *onlineReport {
 }
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
+	if o.out == "" {
+		a.Note("no --out: the model won't be kept")
+	}
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)

@@ -37,7 +37,7 @@ type Binding struct {
 	derives bool             // some input derives its number from the value of its column
 	// for each input, the texts from which no number derives, and those that are numbers with marks; nil unless derives
 	strange, marked []oddTexts
-	booleansTold    atomic.Bool // there was a note about booleans for numbers
+	booleansTold    *atomic.Bool // there was a note about booleans for numbers
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite      []atomic.Bool
 	infiniteClass string // a note about a class that is infinity; "": there is none
@@ -340,7 +340,7 @@ func (c *resolver) kept(i int) column.Column {
 func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	p := c.draft.Plan
 	bound := &Binding{Roles: &column.Roles{Label: -1, Weight: -1, Remedies: c.remedies}, Plan: p, leftOut: c.leftOut, passed: c.passed,
-		where: c.where, derives: derives(inputs), makesBlocks: c.draft.MakesBlocks}
+		booleansTold: new(atomic.Bool), where: c.where, derives: derives(inputs), makesBlocks: c.draft.MakesBlocks}
 	if bound.Plan.Inputs = inputs; bound.derives {
 		bound.strange, bound.marked = make([]oddTexts, len(inputs)), make([]oddTexts, len(inputs))
 	}

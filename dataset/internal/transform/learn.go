@@ -81,7 +81,7 @@ func (s *Binding) forLearning() *Binding {
 // Statistics collects from batches everything that features depend on: means, deviations, categories and lengths of
 // lists.
 type Statistics struct {
-	bound   *Binding // a copy, which gets what the rows decide
+	bound   *Binding // a copy, which gets the learned values
 	pool    column.Pool
 	Input   int64             // number of rows of the input
 	rows    int64             // number of kept rows
