@@ -557,15 +557,12 @@ func (c *cells) plain(s *scanner) bool {
 	case c.refusesCodes && isCode(s.text[s.pos:]):
 		return false
 	case c.typ == arrow.FLOAT64 && !c.exactDigits:
-		first := s.pos
-		v, ok := s.number()
-		if ok && c.countsForms {
-			c.countForm(s.text[first:s.pos], v)
+		v, n := parseDecimal(s.text[s.pos:])
+		if c.countsForms && n > 0 && isOddForm(s.text[s.pos:s.pos+n], v) || !s.plain(n) {
+			return false
 		}
-		if ok {
-			c.addNumber(v)
-		}
-		return ok
+		c.addNumber(v)
+		return true
 	case c.typ == arrow.INT64 && !c.widensToNumbers &&
 		(!c.keepsTexts && !c.countsForms || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
 		v, ok := s.integer()
