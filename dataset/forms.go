@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
@@ -41,7 +42,18 @@ func (t *Table) readForms(ctx context.Context, d plan.Draft, in *openedInput) (*
 		if err != nil {
 			return nil, err
 		}
-		forms = append(forms, found...)
+		for _, c := range found.Columns {
+			forms = append(forms, plan.Form{Column: c.Name, Input: derivedFrom(found.Inputs, c.Name), Examples: c.Examples})
+			if isFeature := func(in schema.Column) bool { return in.Name == c.Name }; d.Decides() && slices.ContainsFunc(columns, isFeature) {
+				continue // the plan has the notes
+			}
+			for _, note := range c.Notes {
+				if read, _, several := strings.Cut(note, "; if it is "); several && !d.Decides() { // there is no option type
+					note = read + ", and could be another"
+				}
+				t.opt.tell([]string{message.Sprintf("--where: column %q: %s", c.Name, note)})
+			}
+		}
 	}
 	bound, err := in.bound.WithForms(forms)
 	if err != nil {
@@ -62,7 +74,7 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 }
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
-func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (forms []plan.Form, err error) {
+func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (*plan.Decisions, error) {
 	only := planner{table: t.withoutNotes(), request: plan.Draft{Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names,
 		Types: map[string]plan.Word{}}}
 	for _, name := range names { // other types say how a feature is made of a text
@@ -71,11 +83,5 @@ func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (form
 		}
 	}
 	found, err := only.profile(ctx, allRows)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range found.plan.Columns {
-		forms = append(forms, plan.Form{Column: c.Name, Input: derivedFrom(found.plan.Inputs, c.Name), Examples: c.Examples})
-	}
-	return forms, nil
+	return found.plan, err
 }

@@ -156,8 +156,12 @@ func (r *ranking) layout() (layout string, notes []string, ok bool, err error) {
 	}
 	layout, notes, odd := r.dates.Layout()
 	if odd != nil {
-		err = &RowError{File: odd.File, Line: odd.Line, Row: odd.Row, Column: r.column,
-			Err: fmt.Errorf("%q is no date as the other texts are: write 2006-01-02 or 2006-01-02T15:04:05", odd.Text)}
+		why := fmt.Errorf("%q is no date as the other texts are, and no plain number: write 2006-01-02, 2006-01-02T15:04:05 or 12.5",
+			odd.Text)
+		if w, is := schema.ParseWritten(odd.Text, '.'); is {
+			why = fmt.Errorf("%q is a number with marks, and plain numbers, dates or times order rows: write %v", odd.Text, w.Value)
+		}
+		err = &RowError{File: odd.File, Line: odd.Line, Row: odd.Row, Column: r.column, Err: why}
 	}
 	for i, note := range notes {
 		notes[i] = fmt.Sprintf("column %q: %s", r.column, note)
