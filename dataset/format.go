@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode"
+	"unicode/utf8"
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
@@ -239,7 +241,7 @@ func sniff(s *source.File) (format, error) {
 		return formatNumPy, nil
 	case column.HasPrefix(head, workbook):
 		return "", source.Workbook(s.Path)
-	case bytes.IndexByte(head, 0) >= 0:
+	case bytes.IndexByte(head, 0) >= 0 && !beginsAsText(head):
 		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
@@ -247,6 +249,13 @@ func sniff(s *source.File) (format, error) {
 		return formatJSON, isTable(s.Path, head)
 	}
 	return formatCSV, isDocument(s.Path, head)
+}
+
+// beginsAsText returns true if there is a line of text before the first NUL byte, which the reader of text then names.
+func beginsAsText(head []byte) bool {
+	text, _, _ := bytes.Cut(head, []byte{0})
+	isControl := func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }
+	return utf8.Valid(text) && bytes.IndexByte(text, '\n') > 0 && bytes.IndexFunc(text, isControl) < 0
 }
 
 // workbook begins the files of old versions of Excel.

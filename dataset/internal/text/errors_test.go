@@ -68,6 +68,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.svm", "1 1:1\n0 99999999999999999999:1\n", dataset.Options{Storage: dataset.Dense}, "a.svm: line 2: index 99999999999999999999: a row has at most 262144 features: leave the larger indices out"},
 		{"a.svm", "1 1:nan\n0 1:1\n", dataset.Options{}, `a.svm: column "f1", row 0: NaN (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{"a", "a\x00b", dataset.Options{}, "a: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them"},
+		{"a", "x,y\n1,2\x00\n", dataset.Options{}, "a: line 2: a NUL byte: save the file as UTF-8 if it is UTF-16 or UTF-32, otherwise mend the line"},
 		{"a", "", dataset.Options{}, "a: the file is empty: write it again"},
 		{"a.arrow", "", dataset.Options{}, "a.arrow: the file is empty: write it again"},
 		{"a.arrow", "x,y\n1,2\n", dataset.Options{}, "a.arrow: neither an Arrow IPC file nor a stream: check the file"},
