@@ -128,15 +128,28 @@ func pack(idx []uint32, val, x []float32) (n int) {
 
 // Elements returns the number of elements of a chunk that aren't 0.
 func Elements(chunk block.Chunk) (n int) {
+	if chunk.Centring == nil {
+		if chunk.Sparse != nil {
+			return nonzeros(chunk.Sparse.Val[chunk.Sparse.Ptr[0]:chunk.Sparse.Ptr[chunk.Len()]])
+		}
+		for r := range chunk.Len() {
+			n += nonzeros(chunk.X[r*chunk.Stride:][:chunk.Cols])
+		}
+		return n
+	}
 	var r SparseReader
 	r.Begin(chunk)
 	for k := range chunk.Len() {
-		if r.IsCentred() {
-			columns, _ := r.CentredRow(k)
-			n += len(columns)
-		} else {
-			columns, _ := r.Row(k)
-			n += len(columns)
+		columns, _ := r.CentredRow(k)
+		n += len(columns)
+	}
+	return n
+}
+
+func nonzeros(values []float32) (n int) {
+	for _, v := range values {
+		if v != 0 {
+			n++
 		}
 	}
 	return n

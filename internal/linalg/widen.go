@@ -87,6 +87,9 @@ func (w *WideReader) Row(b *block.Block, r int) ([]uint32, []float64) {
 // PanelRows is the largest number of rows of a Panel. With a block of columns they fill a quarter of the first-level cache.
 const PanelRows = 32
 
+// widenedRows is the number of rows that WidenPanel reads side by side. CPUs prefetch few streams of memory at a time.
+const widenedRows = 4
+
 var ones = slices.Repeat([]float64{1}, PanelRows)
 
 // WidenPanel writes rows x of cols columns, times the square roots of s, to a panel: blocks of microkernel.BlockCols
@@ -99,8 +102,11 @@ func WidenPanel(panel []float64, x []float32, s []float64, stride, cols, blocks 
 	if c != nil {
 		by = ones[:len(s)]
 	}
-	for j := range blocks {
-		microkernel.ScaleRows(panel[j*size:], x[j*n:], by, stride, min(n, (cols-j*n+3)/4*4))
+	for r := 0; r < len(s); r += widenedRows {
+		some := by[r:min(len(s), r+widenedRows)]
+		for j := range blocks {
+			microkernel.ScaleRows(panel[j*size+r*n:], x[r*stride+j*n:], some, stride, min(n, (cols-j*n+3)/4*4))
+		}
 	}
 	if c == nil {
 		return
