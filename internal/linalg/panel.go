@@ -82,6 +82,41 @@ func (p *Panel) centre(rows *block.Block) {
 	}
 }
 
+// LoadSquares fills the panel with the squares of the elements of another panel's rows, which have as many columns.
+func (p *Panel) LoadSquares(of *Panel) {
+	p.rows, p.sparse = of.rows, of.sparse
+	if p.sparse == nil {
+		if p.wide == nil {
+			p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
+		}
+		for j := 0; j < len(of.wide); j += panelSize {
+			squares := p.wide[j:][:p.rows*cols]
+			for i, v := range of.wide[j:][:len(squares)] {
+				squares[i] = v * v
+			}
+		}
+		return
+	}
+	p.isCentred, p.ptr, p.idx, p.val = true, append(p.ptr[:0], 0), p.idx[:0], p.val[:0]
+	for r := range p.rows {
+		if of.isCentred {
+			appendSquares(p, of.idx[of.ptr[r]:of.ptr[r+1]], of.val[of.ptr[r]:of.ptr[r+1]])
+		} else {
+			columns, values := of.sparse.Row(r)
+			appendSquares(p, columns, values)
+		}
+	}
+}
+
+// appendSquares appends the squares of a sparse row.
+func appendSquares[T float32 | float64](p *Panel, columns []uint32, values []T) {
+	p.idx = append(p.idx, columns...)
+	for _, v := range values {
+		p.val = append(p.val, float64(v)*float64(v))
+	}
+	p.ptr = append(p.ptr, len(p.idx))
+}
+
 // row returns the columns and the values of a sparse row of a centred block.
 func (p *Panel) row(r int) ([]uint32, []float64) {
 	return p.idx[p.ptr[r]:p.ptr[r+1]], p.val[p.ptr[r]:p.ptr[r+1]]
@@ -239,6 +274,7 @@ func (p *Panel) Take(k int, out []float64) []float64 {
 		clear(p.scatteredSums[k])
 		return out
 	}
+	p.makeSums()
 	for first := 0; first < p.cols; first += cols {
 		sum := p.dense[k/cols][first/cols*blockSize+k%cols*cols:][:cols]
 		out = append(out, sum[:min(cols, p.cols-first)]...)

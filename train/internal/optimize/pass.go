@@ -60,7 +60,8 @@ func (s *search) firstPass(ctx context.Context) error {
 
 // endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
 func (s *search) endFirstPass(ctx context.Context, elements []int64, resumed bool) error {
-	s.usesFactor = s.factorSavesTime(s.makeBatches(elements))
+	s.elements = s.makeBatches(elements)
+	s.setDense(s.elements, s.Rows.Rows())
 	if resumed && s.hasBatchSums {
 		return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
@@ -94,7 +95,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 				look(c, chunk, t)
 			}
 			s.lossSums(c, chunk.First, c.factor[:chunk.Len()], p, t)
-			c.columnSums(s.read(c, chunk), c.factor[:chunk.Len()], p.Curvature[chunk.First:])
+			s.columnSums(c, chunk, c.factor[:chunk.Len()], p.Curvature[chunk.First:])
 		}, merge)
 	}
 	if err != nil {
@@ -172,8 +173,9 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	if s.remote {
 		err = s.productRemote(ctx, d, scores, merge)
 	} else {
+		padded := s.pad(d)
 		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *batchSums) {
-			t.visitedRows += c.product(s.read(c, chunk), d, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+			t.visitedRows += s.table.product(c, chunk, padded, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	for i := range s.features {
@@ -195,10 +197,14 @@ func (s *search) scoreFlatRows(ctx context.Context, d, scores []float64) error {
 	if s.remote {
 		err = s.scoreFlatRowsRemote(ctx, d, scores, merge)
 	} else {
-		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {
+		padded, workers := s.pad(d), s.Workers
+		if s.sharers > 0 {
+			workers = 1
+		}
+		err = block.ReduceChunks(ctx, s.Rows, workers, func(chunk block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
-			return scoreFlatRows(s.read(c, chunk), d, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+			return s.table.scoreFlatRows(c, chunk, padded, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	s.countVisits(visited)

@@ -103,12 +103,13 @@ func chunksOf(cut []piece) (chunks [][]int64) {
 type pieceArgs struct {
 	Batches           []batch
 	Factor, Curvature []float64 // one number for each row; factor is nil in products
+	IsDense           bool
 }
 
 // tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
 func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
-	t.batches = o.Batches
+	t.batches, t.isDense = o.Batches, o.IsDense
 	before := 0
 	for _, g := range o.Batches {
 		if g.End <= before {
@@ -137,7 +138,7 @@ func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *pieceArgs
 		return nil, err
 	}
 	err = t.pass(ctx, true, func(c *scratch, chunk block.Chunk, _ *batchSums) {
-		c.columnSums(t.read(c, chunk), o.Factor[chunk.First:][:chunk.Len()], o.Curvature[chunk.First:])
+		t.columnSums(c, chunk, o.Factor[chunk.First:][:chunk.Len()], o.Curvature[chunk.First:])
 	}, func(p *batchSums) { parts = append(parts, p) })
 	return parts, err
 }
@@ -147,9 +148,10 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *piece
 	if err != nil {
 		return nil, err
 	}
+	d = t.pad(d)
 	err = t.pass(ctx, false, func(c *scratch, chunk block.Chunk, p *batchSums) {
 		curvature := o.Curvature[chunk.First:][:chunk.Len()]
-		c.product(t.read(c, chunk), d, curvature, c.z[:])
+		t.product(c, chunk, d, curvature, c.z[:])
 		p.Scores = appendScores(p.Scores, c.z[:], curvature, false)
 	}, func(p *batchSums) { parts = append(parts, p) })
 	return parts, err
@@ -160,11 +162,12 @@ func flatScoresOf(ctx context.Context, src distributed.Piece, d []float64, o *pi
 	if err != nil {
 		return nil, err
 	}
+	d = t.pad(d)
 	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) []float64 {
 		c := t.scratch.Get().(*scratch)
 		defer t.scratch.Put(c)
 		curvature := o.Curvature[chunk.First:][:chunk.Len()]
-		scoreFlatRows(t.read(c, chunk), d, curvature, c.z[:])
+		t.scoreFlatRows(c, chunk, d, curvature, c.z[:])
 		return appendScores(nil, c.z[:], curvature, true)
 	}, func(z []float64) { scores = append(scores, z...) })
 	return scores, err
@@ -201,7 +204,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*batchSums
 	}
 	cut := pieces(s.batches, rows)
 	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
-		return &pieceArgs{cut[i].batches, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
+		return &pieceArgs{cut[i].batches, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi], s.isDense}
 	}, func(sums []*batchSums) error {
 		if len(sums) > len(parts) {
 			return distributed.ErrOtherRows
@@ -244,7 +247,7 @@ func (s *search) scoreFlatRowsRemote(ctx context.Context, d, scores []float64, m
 // curvatureArgs returns a function that makes the arguments of piece i: its batches, and the curvatures of its rows.
 func (s *search) curvatureArgs(cut []piece) func(i int) *pieceArgs {
 	return func(i int) *pieceArgs {
-		return &pieceArgs{Batches: cut[i].batches, Curvature: s.pointAtWeights.Curvature[cut[i].lo:cut[i].hi]}
+		return &pieceArgs{IsDense: s.isDense, Batches: cut[i].batches, Curvature: s.pointAtWeights.Curvature[cut[i].lo:cut[i].hi]}
 	}
 }
 
@@ -270,24 +273,23 @@ func pickRows(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 			return nil, err
 		}
 		for _, chunk := range chunks {
-			n := 0
-			for n < len(rows) && int64(rows[n]) < chunk.First+int64(chunk.Len()) {
-				n++
+			var picked []int32
+			for ; len(rows) > 0 && int64(rows[0]) < chunk.First+int64(chunk.Len()); rows = rows[1:] {
+				picked = append(picked, int32(int64(rows[0])-chunk.First))
 			}
-			if n > 0 {
-				blocks = append(blocks, gatherRows(chunk, rows[:n]))
+			if picked != nil {
+				blocks = append(blocks, gatherRows(chunk, picked))
 			}
-			rows = rows[n:]
 		}
 	}
 	return blocks, nil
 }
 
-// gatherRows copies the rows with the given numbers from a chunk, without labels and sample weights.
-func gatherRows(chunk block.Chunk, rows []uint32) *block.Block {
+// gatherRows copies the rows with the given numbers in a chunk, without labels and sample weights.
+func gatherRows(chunk block.Chunk, rows []int32) *block.Block {
 	to := &block.Block{}
 	for _, row := range rows {
-		learner.AppendRow(to, chunk.Block, int(int64(row)-chunk.First))
+		learner.AppendRow(to, chunk.Block, int(row))
 	}
 	to.Y, to.W = nil, nil
 	return to

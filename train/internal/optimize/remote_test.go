@@ -58,7 +58,8 @@ func TestBatchesOfPiece(t *testing.T) {
 		o.Factor, o.Curvature = append(o.Factor, rng.NormFloat64()), append(o.Curvature, float64(rng.IntN(3))*rng.Float64())
 	}
 	d, direction := testproblems.Dense(x, y, true), []float64{1, 2, 3, 4}
-	for _, d := range []*block.Data{d, testproblems.Sparse(d)} {
+	for i, d := range []*block.Data{d, testproblems.Sparse(d), d, testproblems.Sparse(d)} {
+		o.IsDense = i > 1
 		var each, products []*batchSums
 		from := 0
 		of := func(lo, hi int) block.Source {
@@ -72,7 +73,7 @@ func TestBatchesOfPiece(t *testing.T) {
 		}
 		for _, g := range o.Batches {
 			lo, hi := from*block.ChunkRows, min(len(x), g.End*block.ChunkRows)
-			alone := &pieceArgs{[]batch{{g.End - from, g.HasAllColumns}}, o.Factor[lo:hi], o.Curvature[lo:hi]}
+			alone := &pieceArgs{[]batch{{g.End - from, g.HasAllColumns}}, o.Factor[lo:hi], o.Curvature[lo:hi], o.IsDense}
 			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
 			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
@@ -88,9 +89,9 @@ func TestBatchesOfPiece(t *testing.T) {
 			}
 		}
 		for _, wrong := range []*pieceArgs{
-			{o.Batches, o.Factor, o.Curvature[1:]}, {o.Batches, o.Factor[1:], o.Curvature},
-			{o.Batches[:2], o.Factor, o.Curvature},
-			{[]batch{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature},
+			{o.Batches, o.Factor, o.Curvature[1:], o.IsDense}, {o.Batches, o.Factor[1:], o.Curvature, o.IsDense},
+			{o.Batches[:2], o.Factor, o.Curvature, o.IsDense},
+			{[]batch{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature, o.IsDense},
 		} {
 			if _, err := sumsOf(t.Context(), distributed.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
 				t.Error("arguments for other rows are no error")

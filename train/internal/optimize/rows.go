@@ -23,6 +23,8 @@ type table struct {
 	src         block.Source
 	workers     int
 	cols        int
+	isDense     bool          // the sums have the order of dense rows; see dense.go
+	sharers     int           // number of workers that share each chunk; 0: each worker has its own chunks
 	forms       []form        // form of each chunk; nil if unknown
 	batches     []batch       // nil: each chunk is a batch
 	chunks      []block.Chunk // chunks of rows in memory, once there are batches
@@ -44,6 +46,7 @@ type scratch struct {
 	hasAllColumns  bool      // see batch.HasAllColumns; touchedColumns isn't used
 	touchedColumns []uint32  // if hasAllColumns is false: columns of sums and squares that may not be 0; a column may occur twice
 	reader         linalg.SparseReader
+	panels         []*panelRows // for dense rows; the first has the sums
 
 	z, factor, curvature, loss [block.ChunkRows]float64
 }
@@ -151,7 +154,11 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 	case !stay:
 		return t.stream(ctx, squares, do, merge)
 	}
-	return parallel.MergeInOrder(ctx, t.workers, len(t.batches), func(g int) *batchSums {
+	workers := t.workers
+	if t.sharers > 0 {
+		workers = 1
+	}
+	return parallel.MergeInOrder(ctx, workers, len(t.batches), func(g int) *batchSums {
 		c, p, first := t.scratch.Get().(*scratch), &batchSums{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
@@ -169,12 +176,8 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 // stream is pass over rows that aren't in memory. It uses one goroutine, because reading takes longer than adding.
 func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *batchSums), merge func(*batchSums)) error {
 	c, g, p := t.scratch.Get().(*scratch), 0, &batchSums{}
-	defer t.scratch.Put(c)
 	for chunks, err := range block.Chunks(ctx, t.src, 1) {
 		if err != nil {
-			clear(c.sums)
-			clear(c.squares)
-			c.touchedColumns = c.touchedColumns[:0]
 			return err
 		}
 		for _, chunk := range chunks {
@@ -186,7 +189,15 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 			}
 		}
 	}
+	t.scratch.Put(c)
 	return nil
+}
+
+// pad returns d with the zeros at its end that linalg.Panel needs.
+func (t *table) pad(d []float64) []float64 {
+	padded := make([]float64, linalg.Pad(t.cols))
+	copy(padded, d)
+	return padded
 }
 
 func (t *table) zeros() []float64 {
@@ -211,6 +222,10 @@ func (t *table) addTo(out []float64, p *batchSums, sums []float64) {
 
 // takeSums moves the sums from the scratch to p. It takes the squares only if squares is set.
 func (t *table) takeSums(c *scratch, p *batchSums, squares bool) {
+	if t.isDense {
+		t.takeDenseSums(c, p, squares)
+		return
+	}
 	if c.hasAllColumns {
 		p.sums, c.sums = c.sums, t.zeros()
 		if squares {
@@ -274,8 +289,13 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 	}
 }
 
-// columnSums adds factor times row to the sums, and curvature times squared row to the squares, for each row.
-func (c *scratch) columnSums(rows *linalg.SparseReader, factor, curvature []float64) {
+// columnSums adds factor times row to the sums, and curvature times squared row to the squares, for each row of a chunk.
+func (t *table) columnSums(c *scratch, chunk block.Chunk, factor, curvature []float64) {
+	if t.isDense {
+		t.denseSums(c, chunk, factor, curvature)
+		return
+	}
+	rows := t.read(c, chunk)
 	for r, f := range factor {
 		switch {
 		case f == 0 && curvature[r] == 0:
@@ -290,8 +310,12 @@ func (c *scratch) columnSums(rows *linalg.SparseReader, factor, curvature []floa
 }
 
 // product adds curvature times score at d times row to the sums, for each row with a curvature. It writes the scores of
-// these rows to scores, and returns their number.
-func (c *scratch) product(rows *linalg.SparseReader, d, curvature, scores []float64) (n int64) {
+// these rows to scores, and returns their number. d is a result of pad.
+func (t *table) product(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
+	if t.isDense {
+		return t.denseProduct(c, chunk, d, curvature, scores)
+	}
+	rows := t.read(c, chunk)
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			continue
@@ -310,8 +334,13 @@ func (c *scratch) product(rows *linalg.SparseReader, d, curvature, scores []floa
 	return n
 }
 
-// scoreFlatRows writes the scores at d of the rows without a curvature to scores, and returns their number.
-func scoreFlatRows(rows *linalg.SparseReader, d, curvature, scores []float64) (n int64) {
+// scoreFlatRows writes the scores at d of the rows without a curvature to scores, and returns their number. d is a result of
+// pad.
+func (t *table) scoreFlatRows(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
+	if t.isDense {
+		return t.denseFlatScores(c, chunk, d, curvature, scores)
+	}
+	rows := t.read(c, chunk)
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			n++

@@ -39,8 +39,9 @@ const (
 //
 // The search stops once the duality gap is at most 5e-7 of the objective; see dualObjective. Sums are float64. They are
 // made within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes four
-// sums, each of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends
-// neither on the workers nor on the form of the rows.
+// sums, each of every fourth element of the row that isn't 0, and then adds the four sums. After the first pass, rows with
+// many elements other than 0 have another order; see dense.go. So the result depends neither on the workers nor on the form
+// of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 	return t.truncated(ctx, nil)
 }
@@ -76,9 +77,9 @@ type search struct {
 	radius                     float64          // largest norm of a row's features; like y and weights it is known after the first pass
 	y, weights                 []float64
 
-	usesFactor bool           // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
-	factor     *linalg.Factor // nil if there is none yet
-	products   int            // number of products in the last step
+	elements int64          // number of elements of the rows that aren't 0
+	factor   *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
+	products int            // number of products in the last step
 
 	idleSteps    int  // consecutive steps whose gain is rounding error
 	hasBatchSums bool // the sums at the weights were made by batches
@@ -169,7 +170,8 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 		enough, proved = biasForcingTerm*math.Sqrt(square), 0
 	}
 	for range s.cols {
-		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.lacksPasses(2) {
+		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.lacksPasses(2) ||
+			s.factor == nil && s.products > staleProducts && s.factorSavesTime() { // the next step begins with a factor
 			break
 		}
 		if err := s.product(ctx, product, direction, along); err != nil {
@@ -294,16 +296,24 @@ func (s *search) dualObjective(p *point) float64 {
 }
 
 const (
-	sampleRowsPerColumn  = 8   // rows for each column in a sampled Hessian
-	factorCostPerElement = 350 // a Hessian of d columns is sampled if d^3 is at most this times the number of elements
-	staleProducts        = 4   // number of products in a step above which the next step samples the Hessian again
+	sampleRowsPerColumn = 8    // rows for each column in a sampled Hessian
+	mostFactorColumns   = 4096 // the factor of a sampled Hessian of this many columns has 64 MiB
+	savedProducts       = 20   // products that a factor saves in a step, about
+	staleProducts       = 4    // number of products in a step above which the next step samples the Hessian again
+
+	// A sampled Hessian of d columns takes 4 d^3 multiplications. That many take the time of an element in a product.
+	denseMultiplicationsPerElement  = 20
+	sparseMultiplicationsPerElement = 70
 )
 
-// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3
-// multiplications, which take the time of about 4 d^3 / 70 elements in a product. It saves about 20 products in a step.
-func (s *search) factorSavesTime(elements int64) bool {
-	d := float64(s.cols)
-	return d*d*d <= factorCostPerElement*float64(elements)
+// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves. It saves more than
+// savedProducts in a step if the steps so far took more.
+func (s *search) factorSavesTime() bool {
+	d, each := float64(s.cols), sparseMultiplicationsPerElement
+	if s.isDense {
+		each = denseMultiplicationsPerElement
+	}
+	return s.cols <= mostFactorColumns && 4*d*d*d <= float64(each)*float64(s.elements)*float64(savedProducts+s.Passes())
 }
 
 // refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last factor still
@@ -313,7 +323,7 @@ func (s *search) factorSavesTime(elements int64) bool {
 // the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
 // diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
 func (s *search) refactor(ctx context.Context) error {
-	if !s.usesFactor || s.factor != nil && s.products <= staleProducts || s.lacksPasses(3) {
+	if s.factor != nil && s.products <= staleProducts || !s.factorSavesTime() || s.lacksPasses(3) {
 		return nil
 	}
 	m, err := gram.NewTriangle(s.cols)

@@ -158,3 +158,41 @@ func TestTruncatedChoice(t *testing.T) {
 		t.Error("truncated takes rows without a penalty")
 	}
 }
+
+// TestDenseRows: rows with few zeros give the same bits however they are stored or read, by one worker or by several that
+// share chunks, and the gap holds.
+func TestDenseRows(t *testing.T) {
+	for _, features := range []int{3, 40, 300} {
+		rng, n := rand.New(rand.NewPCG(5, uint64(features))), 4500
+		x, y := make([][]float64, n), make([]float64, n)
+		for r := range x {
+			score := rng.NormFloat64() * 3
+			for c := range features {
+				v := max(-1, rng.NormFloat64()) // the sums must not depend on zeros
+				if rng.IntN(3) == 0 {
+					v = 0
+				}
+				x[r], score = append(x[r], v), score+v*float64(c%5-2)/math.Sqrt(float64(features))
+			}
+			y[r] = math.Copysign(1, score)
+		}
+		d := testproblems.Weighted(testproblems.Dense(x, y, true), func(row int) float64 { return float64(row % 3) })
+		for name, solve := range map[string]func(*optimize.Task, context.Context) (*optimize.Solution, error){
+			"logistic": (*optimize.Task).Truncated, "hinge": (*optimize.Task).Hinge} {
+			var want *optimize.Solution
+			for i, src := range []block.Source{d, d, testproblems.Sparse(d), testproblems.Stream{Data: d}} {
+				one := task(learner.Options{Epochs: 3000, Run: learner.Run{Workers: 1 + 2*min(1, i)}}, src, optimize.Penalty{L2: 1})
+				got := require.Value(solve(one, t.Context()))(t)
+				if want == nil {
+					want = got
+					if got.Gap() > 1e-6*got.Objective {
+						t.Errorf("%s, %d features: the gap is %v of %v", name, features, got.Gap(), got.Objective)
+					}
+				}
+				if !slices.Equal(got.W, want.W) || got.Passes != want.Passes || got.LowerBound != want.LowerBound {
+					t.Errorf("%s, %d features, source %d: other bits", name, features, i)
+				}
+			}
+		}
+	}
+}
