@@ -44,8 +44,9 @@ func (t *Table) readForms(ctx context.Context, d plan.Draft, in *openedInput) (*
 		}
 		for _, c := range found.Columns {
 			forms = append(forms, plan.Form{Column: c.Name, Input: derivedFrom(found.Inputs, c.Name), Examples: c.Examples})
-			if isFeature := func(in schema.Column) bool { return in.Name == c.Name }; d.Decides() && slices.ContainsFunc(columns, isFeature) {
-				continue // the plan has the notes
+			isFeature := slices.ContainsFunc(columns, func(in schema.Column) bool { return in.Name == c.Name })
+			if isFeature && d.Decides() { // the plan has the notes
+				continue
 			}
 			for _, note := range c.Notes {
 				if read, _, several := strings.Cut(note, "; if it is "); several && !d.Decides() { // there is no option type
