@@ -61,7 +61,7 @@ func (s *search) firstPass(ctx context.Context) error {
 // endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
 func (s *search) endFirstPass(ctx context.Context, elements []int64, resumed bool) error {
 	s.elements = s.makeBatches(elements)
-	s.setDense(s.elements, s.Rows.Rows())
+	s.isDense = areDense(s.elements, s.Rows.Rows(), s.cols)
 	if resumed && s.hasBatchSums {
 		return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
@@ -197,11 +197,8 @@ func (s *search) scoreFlatRows(ctx context.Context, d, scores []float64) error {
 	if s.remote {
 		err = s.scoreFlatRowsRemote(ctx, d, scores, merge)
 	} else {
-		padded, workers := s.pad(d), s.Workers
-		if s.sharers > 0 {
-			workers = 1
-		}
-		err = block.ReduceChunks(ctx, s.Rows, workers, func(chunk block.Chunk) int64 {
+		padded := s.pad(d)
+		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
 			return s.table.scoreFlatRows(c, chunk, padded, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])

@@ -24,7 +24,6 @@ type table struct {
 	workers     int
 	cols        int
 	isDense     bool          // the sums have the order of dense rows; see dense.go
-	sharers     int           // number of workers that share each chunk; 0: each worker has its own chunks
 	forms       []form        // form of each chunk; nil if unknown
 	batches     []batch       // nil: each chunk is a batch
 	chunks      []block.Chunk // chunks of rows in memory, once there are batches
@@ -46,7 +45,7 @@ type scratch struct {
 	hasAllColumns  bool      // see batch.HasAllColumns; touchedColumns isn't used
 	touchedColumns []uint32  // if hasAllColumns is false: columns of sums and squares that may not be 0; a column may occur twice
 	reader         linalg.SparseReader
-	panels         []*panelRows // for dense rows; the first has the sums
+	dense          *panelRows // for dense rows; nil: there were none
 
 	z, factor, curvature, loss [block.ChunkRows]float64
 }
@@ -154,11 +153,7 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 	case !stay:
 		return t.stream(ctx, squares, do, merge)
 	}
-	workers := t.workers
-	if t.sharers > 0 {
-		workers = 1
-	}
-	return parallel.MergeInOrder(ctx, workers, len(t.batches), func(g int) *batchSums {
+	return parallel.MergeInOrder(ctx, t.workers, len(t.batches), func(g int) *batchSums {
 		c, p, first := t.scratch.Get().(*scratch), &batchSums{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
@@ -292,7 +287,7 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 // columnSums adds factor times row to the sums, and curvature times squared row to the squares, for each row of a chunk.
 func (t *table) columnSums(c *scratch, chunk block.Chunk, factor, curvature []float64) {
 	if t.isDense {
-		t.denseSums(c, chunk, factor, curvature)
+		c.denseSums(chunk, factor, curvature)
 		return
 	}
 	rows := t.read(c, chunk)
@@ -313,7 +308,7 @@ func (t *table) columnSums(c *scratch, chunk block.Chunk, factor, curvature []fl
 // these rows to scores, and returns their number. d is a result of pad.
 func (t *table) product(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
 	if t.isDense {
-		return t.denseProduct(c, chunk, d, curvature, scores)
+		return c.denseProduct(chunk, d, curvature, scores)
 	}
 	rows := t.read(c, chunk)
 	for r, curvature := range curvature {
@@ -338,7 +333,7 @@ func (t *table) product(c *scratch, chunk block.Chunk, d, curvature, scores []fl
 // pad.
 func (t *table) scoreFlatRows(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
 	if t.isDense {
-		return t.denseFlatScores(c, chunk, d, curvature, scores)
+		return c.denseFlatScores(chunk, d, curvature, scores)
 	}
 	rows := t.read(c, chunk)
 	for r, curvature := range curvature {
