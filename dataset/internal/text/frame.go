@@ -285,8 +285,8 @@ func (d *dialect) frameNotes(path string) (lines []string) {
 			d.unitsAt, humanize.WithoutMiddle(strings.Join(d.units, ","), 60), is))
 	}
 	if d.repeated > 0 {
-		lines = append(lines, message.Sprintf("%s: %s below the header repeat it and are left out (use --header yes if "+
-			"they are rows)", path, humanize.Plural(int64(d.repeated), "line")))
+		lines = append(lines, message.Sprintf("%s: the header stands again below it (%s), which is left out (use --header yes if "+
+			"it is a row)", path, humanize.Plural(int64(d.repeated), "line")))
 	}
 	if d.trailing {
 		lines = append(lines, path+": lines end in a delimiter that the header lacks, and the empty field behind it is "+

@@ -39,10 +39,10 @@ type Binding struct {
 	strange, marked []oddTexts
 	booleansTold    *atomic.Bool // there was a note about booleans for numbers
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
-	infinite      []atomic.Bool
-	infiniteClass string // a note about a class that is infinity; "": there is none
-	makesBlocks   bool   // otherwise rows are counted: dates of any unit have the same features
-	Fixed         bool   // a model determines the features: nothing is computed from the data
+	infinite    []atomic.Bool
+	classNote   string // see the function classNote
+	makesBlocks bool   // otherwise rows are counted: dates of any unit have the same features
+	Fixed       bool   // a model determines the features: nothing is computed from the data
 }
 
 func (s *Binding) Width() int {

@@ -88,7 +88,7 @@ func (s *Binding) NewSpec(l *Labels) (spec *schema.Spec, signs []float64, err er
 		var positive int
 		spec.Classes, positive, signs, err = l.Spec(spec.Label, s.Plan.Positive)
 		spec.SetPositive(positive)
-		s.infiniteClass = infiniteClass(spec.Label, spec.Classes, s.Plan.NullWords)
+		s.classNote = classNote(spec.Label, spec.Classes, s.Plan.NullWords)
 	}
 	return spec, signs, err
 }

@@ -120,22 +120,31 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 	return classes, pos, stands, nil
 }
 
-// infiniteClass returns a note if one of the classes is infinity and the others are numbers, "" otherwise. In a column
-// of numbers by its type, infinity is a missing label. words are the texts that are nulls; nil: the default texts.
-func infiniteClass(label string, classes []schema.Class, words []string) string {
-	var infinite []string
-	numbers := 0
+// classNote returns a note about classes that may be meant otherwise: some are infinity and the others numbers, or two are the
+// same number. It returns "" if there are none. words are as plan.Plan.NullWords.
+func classNote(label string, classes []schema.Class, words []string) string {
+	var infinite, same []string
+	numbers, areNumbers := map[float64]string{}, true
 	for _, c := range classes {
-		switch v, err := humanize.ParseNumber(c.Text); {
-		case c.Kind != schema.String || err != nil:
-			return ""
-		case math.IsInf(v, 0):
-			infinite = append(infinite, c.Text)
-		default:
-			numbers++
+		v, err := humanize.ParseNumber(c.Text)
+		if c.Kind != schema.String || err != nil {
+			areNumbers = false
+			continue
 		}
+		if math.IsInf(v, 0) {
+			infinite = append(infinite, c.Text)
+			continue
+		}
+		if other, there := numbers[v]; there && same == nil {
+			same = []string{other, c.Text}
+		}
+		numbers[v] = c.Text
 	}
-	if len(infinite) == 0 || numbers == 0 {
+	if same != nil {
+		return message.Sprintf("column %q: classes %q and %q are the same number, and two classes, since their texts differ", label,
+			same[0], same[1])
+	}
+	if len(infinite) == 0 || len(numbers) == 0 || !areNumbers {
 		return ""
 	}
 	is, it := "is a class", "it stands"

@@ -151,8 +151,8 @@ func (b *Builder) Warn(warn func(string)) {
 		}
 		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
 	}
-	if b.bound.infiniteClass != "" {
-		warn(b.bound.infiniteClass)
+	if b.bound.classNote != "" {
+		warn(b.bound.classNote)
 	}
 	b.warnTexts(warn)
 	for k := range b.losses {
