@@ -483,7 +483,7 @@ func (f *CsvFile) columns(of guesses) []column.Column {
 		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)
-			cols[i].Remedy = message.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or "+
+			cols[i].Remedy = message.Sprintf("use %s if that stands for no value, or "+
 				"correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(of.nulls))))
 		}
 	}

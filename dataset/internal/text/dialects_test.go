@@ -187,7 +187,7 @@ func TestOddAlone(t *testing.T) {
 	_, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y"})
 	datatest.WantError(t, err, filepath.Dir(path), `DIR/a.csv: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: `+
 		`x string, since line 4 has "unknown", y int64); DIR/a.csv: column "x" is string, since line 4 has "unknown", and most of its values are `+
-		`numbers, so it is left out: use NullValues unknown,NA with Nulls drop, zero or mean if that stands for no value, or correct it`)
+		`numbers, so it is left out: use NullValues unknown,NA if that stands for no value, or correct it`)
 	if _, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y", Nulls: "mean", Text: dataset.TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
 		t.Error(err)
 	}
@@ -312,7 +312,7 @@ func TestOddCells(t *testing.T) {
 		if c.odd[8] == "?" {
 			words = "'none,?'"
 		}
-		advice := fmt.Sprintf(`%s: column "x" is %s, and most of its values are numbers: use NullValues %s with Nulls drop, zero or mean if that stands for no value, or correct it`,
+		advice := fmt.Sprintf(`%s: column "x" is %s, and most of its values are numbers: use NullValues %s if that stands for no value, or correct it`,
 			path, desc, words)
 		if c.told {
 			want = strings.Replace(advice, ": use", ", so it is left out: use", 1)

@@ -198,7 +198,7 @@ func (in *CSV) adviceNotes() []string {
 	}
 	remedy := all[0].Remedy
 	if slices.ContainsFunc(all, func(c column.Column) bool { return c.Remedy != remedy }) {
-		remedy = message.Sprintf("use --null-values WORD,... with --nulls drop, zero or mean if these texts stand for no " +
+		remedy = message.Sprintf("use --null-values WORD,... if these texts stand for no " +
 			"value, or correct them")
 	}
 	return []string{fmt.Sprintf("%s: most values of columns %s are numbers: %s", in.Name(), column.Listed(each, "column"), remedy)}
