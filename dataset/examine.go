@@ -71,14 +71,20 @@ func (opt Options) ofTable() tableOptions {
 // checkSame returns an error if options about files differ from the options of Examine.
 func (t *Table) checkSame(opt Options) error {
 	given := opt.ofTable().fileOptions
-	if given.Memory = cmp.Or(given.Memory, t.opt.Memory); !reflect.DeepEqual(given, t.opt.fileOptions) {
-		return errors.New("Text, Labels, Weights, Workers, Memory, Rejects and Live must be those of Examine: give both the same Options")
+	given.Workers = cmp.Or(given.Workers, t.opt.Workers)
+	if given.Memory <= 0 {
+		given.Memory = t.opt.Memory
+	}
+	if !reflect.DeepEqual(given, t.opt.fileOptions) {
+		return errors.New("Text, Labels, Weights, Workers, Memory, Rejects and Live must equal those given to Examine: pass the " +
+			"same Options to both")
 	}
 	return nil
 }
 
 // Examine lists files and finds their format. paths are files, folders, globs, URLs, or "-" for standard input; see
-// [Expand]. Of the options, it uses those about text files, and Memory, Workers, Rejects, End, Live and Warn.
+// [Expand]. Of the options, it uses Text, Labels, Weights, Memory, Workers, Rejects, End,
+// Live, Warn and Progress.
 func Examine(ctx context.Context, paths []string, opt Options) (*Table, error) {
 	return examineWith(ctx, paths, opt, memory.DefaultAllocator)
 }

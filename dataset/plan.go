@@ -38,7 +38,8 @@ type planner struct {
 }
 
 // Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan
-// and Convert. The options of Examine must be the same here.
+// and Convert. Text, Labels, Weights, Workers, Memory, Rejects and Live of opt must equal
+// those given to Examine.
 func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
 	opt.Keep = nil
 	d, err := t.planner(opt)

@@ -60,6 +60,10 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 			if end, wrong = unreadable(v.UnreadReason, in(name), whole[name], at); v.IsVerified {
 				wrong = "verified"
 			}
+		case slices.Equal(v.DifferingKeys, []string{"preprocessing"}): // -0.5 became "- .5", which is the same number with marks
+			if end = "same numbers, with marks"; v.IsVerified || len(v.Chunks) > 0 || name != "d.csv" {
+				wrong = "rows of it differ"
+			}
 		default:
 			var chunks []train.RowRange
 			if status, _, stderr := command("convert", in(name), "--keep", rows[name][0], "--out", in("rows.csv")); status == exitDone {

@@ -131,9 +131,8 @@ func (d *Data) AddRows(cmd *cobra.Command) {
 		"rows, which a hash of their numbers chooses.")
 	f.Int64Var(&d.Limit, "limit", 0, "`NUMBER` Most rows to take: the first that --where and --sample choose.")
 	f.StringVar(&d.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a "+
-		"wrong number of fields, a text among numbers (without --rejects a missing value), broken quotes or JSON. "+
-		"Write them to this file, with "+
-		"the reasons.")
+		"wrong number of fields, a text among numbers (without --rejects: a missing value, or the column becomes text), "+
+		"broken quotes or JSON. Write them to this file, with the reasons.")
 }
 
 // Claim returns an error if the file of --rejects can't be written. inputs are the files that the command reads.

@@ -113,7 +113,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 func noteVectors(a *console.App, o *trainOptions, spec *schema.Spec) {
 	const least, most = 70, 210 // bytes for each column; docs/guide/memory.md has them by learner
 	if n := int64(spec.Cols() * spec.Vectors()); o.Storage.Memory.Bytes > 0 && most*n > o.Storage.Memory.Bytes/2 {
-		a.Note("the vectors of a learner are not in --memory: %s columns take %s to %s beside it; perceptron and averaged take least",
+		a.Note("--memory doesn't limit the vectors of a learner: %s weights take %s to %s more; perceptron and averaged take the least",
 			humanize.Count(n), humanize.Size(least*n), humanize.Size(most*n))
 	}
 }

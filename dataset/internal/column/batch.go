@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -70,11 +71,13 @@ func shortQuoted(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// MarkedNumber returns the number that a model's column of numbers has for a text with marks, such as $1,234. point is the
-// decimal mark. It takes no text whose digits tell that the other mark is the decimal mark.
-func MarkedNumber(text string, point byte) (float64, bool) {
-	w, ok := schema.ParseWritten(text, point)
-	return w.Value, ok && !w.OtherMark
+// MarkedNumber returns the number that a model's column of numbers has for a text with marks, such as $1,234. It takes no text
+// whose digits tell of a decimal comma. semicolons: the fields of its file are apart by semicolons; then it takes no text that
+// may have a decimal comma, such as 1,234.
+func MarkedNumber(text string, semicolons bool) (float64, bool) {
+	w, ok := schema.ParseWritten(text, '.')
+	mayBeDecimal := semicolons && strings.Count(text, ",") == 1 && !strings.Contains(text, ".")
+	return w.Value, ok && !w.OtherMark && !mayBeDecimal
 }
 
 // Lacks returns true if the file of the batch lacks a read column.

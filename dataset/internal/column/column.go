@@ -32,12 +32,11 @@ type Column struct {
 	KeepsTexts    bool // Type is TextType: a text that Type can't keep is an error
 	IsNumberLabel bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
 	SkipsTexts    bool // of a model's column of numbers: a text that is no number is missing
-	// DecimalMark is the decimal mark of texts with marks, such as $1,234, in a model's column of numbers; 0: of other columns
-	DecimalMark  byte
-	RefusesCodes bool // of integers: one with leading zeros contradicts the first rows
-	LosesDigits  bool // some integer of the first rows has digits that its number lacks: leading zeros, or more than 64 bits
-	IsCode       bool // the first rows have integers alone, some of them with leading zeros
-	CountsForms  bool // of a kept column: a text that isn't written as its number is counted; see Batch.OddTexts
+	ReadsMarks    bool // of a model's column of numbers: texts with marks, such as $1,234, are read; see MarkedNumber
+	RefusesCodes  bool // of integers: one with leading zeros contradicts the first rows
+	LosesDigits   bool // some integer of the first rows has digits that its number lacks: leading zeros, or more than 64 bits
+	IsCode        bool // the first rows have integers alone, some of them with leading zeros
+	CountsForms   bool // of a kept column: a text that isn't written as its number is counted; see Batch.OddTexts
 	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
 	// text
 	WidensToNumbers bool

@@ -28,7 +28,8 @@ type cells struct {
 	skipsTexts      bool            // a text that is no number is missing
 	refusesCodes    bool            // an integer with leading zeros is an error
 	isNumberLabel   bool            // as column.Column.IsNumberLabel
-	decimalMark     byte            // as column.Column.DecimalMark
+	readsMarks      bool            // as column.Column.ReadsMarks
+	semicolons      bool            // the fields of the file are apart by semicolons
 	countsForms     bool            // as column.Column.CountsForms
 	odd, marked     column.OddTexts // the skipped or counted texts, and the numbers with marks; Line is the row
 	nullIs          *nullWords
@@ -49,7 +50,7 @@ type cells struct {
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
 	c := cells{typ: col.Type.ID(), most: most, nullIs: nulls, keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts,
-		decimalMark: col.DecimalMark, refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel,
+		readsMarks: col.ReadsMarks, refusesCodes: col.RefusesCodes && !col.KeepsTexts, isNumberLabel: col.IsNumberLabel,
 		countsForms: col.CountsForms}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
@@ -235,8 +236,8 @@ func (c *cells) parse(text []byte) (float64, error) {
 	if b, ok := truth(text); c.booleans && ok {
 		return b, nil
 	}
-	if c.decimalMark != 0 {
-		if m, ok := column.MarkedNumber(string(text), c.decimalMark); ok {
+	if c.readsMarks {
+		if m, ok := column.MarkedNumber(string(text), c.semicolons); ok {
 			c.marked.Add(int64(c.Len()), string(text), m)
 			return m, nil
 		}

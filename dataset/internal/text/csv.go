@@ -456,7 +456,7 @@ func (in *CSV) emptyCells(f *CsvFile, most int) []cells {
 			continue
 		}
 		values[k] = newCells(col, most, f.nulls)
-		values[k].countsForms = col.CountsForms && f.keys == nil
+		values[k].countsForms, values[k].semicolons = col.CountsForms && f.keys == nil, f.Comma == ';'
 		values[k].booleans, values[k].keepsDigits, values[k].exactDigits = in.model && !col.WidensToNumbers, col.Digits, col.ExactDigits
 		if col.Type.ID() == arrow.FLOAT64 && (col.ExactDigits || col.Digits && col.Integers) {
 			values[k].digits = newDigits(most, col.ExactDigits)

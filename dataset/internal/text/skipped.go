@@ -48,7 +48,9 @@ func (o *skipped) set(of, marked oddTexts, headers repeatedHeaders) {
 func (o oddTexts) add(file string, batch map[int]column.OddTexts) {
 	for k, of := range batch {
 		if seen := o[k]; seen.Rows > 0 {
-			file, of.Line, of.Text, of.Value, of.Rows = seen.file, seen.Line, seen.Text, seen.Value, seen.Rows+of.Rows
+			seen.Rows += of.Rows
+			o[k] = seen
+			continue
 		}
 		o[k] = oddText{file, of}
 	}
@@ -108,16 +110,13 @@ func (r *repeatedHeaders) note(severalFiles bool, name string) string {
 }
 
 // readAsModel makes the columns of numbers that a model takes read numbers with marks, and, if skips is set, skip other texts.
-// The decimal mark is the one that a training takes for a number such as 1,234: the comma if fields are apart by semicolons.
 func (in *CSV) readAsModel(skips bool) {
 	for _, k := range in.Roles.Features {
 		c := &in.Roles.Columns[k]
 		if c.Type.ID() != arrow.FLOAT64 && c.Type.ID() != arrow.INT64 || c.KeepsTexts {
 			continue
 		}
-		if c.SkipsTexts, c.DecimalMark = skips, '.'; in.Semicolons() {
-			c.DecimalMark = ','
-		}
+		c.SkipsTexts, c.ReadsMarks = skips, true
 	}
 }
 
@@ -177,8 +176,9 @@ func (in *CSV) formsNote(k int, odd oddText) string {
 	if n := len(in.skipped.of); n > 1 {
 		others = fmt.Sprintf(" (and %s)", humanize.Plural(int64(n-1), "more column"))
 	}
-	return fmt.Sprintf("%s: column %q%s has %s in another form (the first is %s, line %d): a .csv file keeps the texts, others have "+
-		"plain numbers", odd.file, in.Roles.Columns[k].Name, others, humanize.Plural(odd.Rows, "number"), odd.Text, odd.Line)
+	return fmt.Sprintf("%s: column %q%s has %s in another form (the first is %s, line %d), written as plain numbers: convert to a "+
+		".csv file without --rejects keeps the texts", odd.file, in.Roles.Columns[k].Name, others, humanize.Plural(odd.Rows, "number"),
+		odd.Text, odd.Line)
 }
 
 // adviceNotes returns a note about the columns of text that have mostly numbers.

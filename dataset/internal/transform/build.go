@@ -79,6 +79,10 @@ func NewBuilder(bound *Binding, l *Labels, p column.Pool, mem memory.Allocator, 
 	b.texts = newCategories(bound)
 	b.losses, b.weighted, b.unchosen = newLosses(bound), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(bound)
+	for k := range bound.strange { // passes before this one leave texts there
+		bound.strange[k].taken()
+		bound.marked[k].taken()
+	}
 	if bound.Plan.Bias {
 		b.Cols++
 	}

@@ -56,13 +56,13 @@ func numberOf(c *schema.Column, text string) (float64, bool) {
 	if v, err := humanize.ParseNumber(text); err == nil {
 		return v, true
 	}
-	return column.MarkedNumber(text, '.')
+	return column.MarkedNumber(text, false)
 }
 
 // hasMarks returns true if a text of a model's column of numbers is read as a number, although it isn't written as one.
-func hasMarks(c *schema.Column, text string) bool {
+func hasMarks(text string) bool {
 	_, err := humanize.ParseNumber(text)
-	return c.Derive == numberInText && err != nil && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false")
+	return err != nil && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false")
 }
 
 // An oddTexts is the texts of an input's column that a note is about.
@@ -85,7 +85,8 @@ func (o *oddTexts) add(bt *column.Batch, of column.OddTexts) {
 		if bt.Line != nil {
 			o.place = fmt.Sprintf("line %d", bt.Line(of.Line))
 		}
-		of.Line, o.OddTexts = row, of
+		of.Line = row
+		o.OddTexts = of
 	}
 	o.Rows = rows
 }
@@ -203,12 +204,14 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			}
 			at := d.GetValueIndex(i)
 			values[i], valid[i] = of.(*array.Float64).Value(at), of.IsValid(at)
-			text, _ := textOf(d.Dictionary(), at)
 			switch {
 			case !valid[i] && isStrange(d.Dictionary(), at):
+				text, _ := textOf(d.Dictionary(), at)
 				strange.Add(int64(i), text, 0)
-			case valid[i] && hasMarks(c, text):
-				marked.Add(int64(i), text, values[i])
+			case valid[i] && c.Derive == numberInText:
+				if text, _ := textOf(d.Dictionary(), at); hasMarks(text) {
+					marked.Add(int64(i), text, values[i])
+				}
 			}
 		}
 		return numbersOf(values, valid), strange, marked, nil
@@ -224,7 +227,7 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			switch {
 			case !valid[i] && !slices.Contains(words, text) && isStrange(a, i):
 				strange.Add(int64(i), text, 0)
-			case valid[i] && hasMarks(c, text):
+			case valid[i] && c.Derive == numberInText && hasMarks(text):
 				marked.Add(int64(i), text, values[i])
 			}
 		}

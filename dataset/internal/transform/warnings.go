@@ -215,14 +215,14 @@ func (b *Builder) warnTexts(warn func(string)) {
 			unknown = append(unknown, columnRows{name: b.bound.Plan.Inputs[k].Name, rows: c.unknown.Load()})
 		}
 	}
-	b.warnOf(warn, unknown, "have a category that the training had not", ", it counts as none")
+	warnOf(warn, unknown, b.Rows, "have a category that the training had not", ", it counts as none")
 	for i := range b.bound.infinite {
 		if b.bound.infinite[i].Swap(false) {
 			infinite = append(infinite, columnRows{name: b.bound.Columns[i].Name})
 		}
 	}
-	b.warnOf(warn, infinite, "infinite dates count as missing", "")
-	b.warnOf(warn, b.booleans(), "true is read as 1 and false as 0, and the training had other numbers", "")
+	warnOf(warn, infinite, 0, "infinite dates count as missing", "")
+	warnOf(warn, b.booleans(), 0, "true is read as 1 and false as 0, and the training had other numbers", "")
 	told := map[string]bool{} // several features derive from a column of dates
 	strange, marked := map[string][]columnRows{}, []columnRows(nil)
 	for k := range b.bound.strange {
@@ -236,9 +236,9 @@ func (b *Builder) warnTexts(warn func(string)) {
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(strange)) {
-		b.warnOf(warn, strange[what], "have a text that is not "+what, ", it counts as missing")
+		warnOf(warn, strange[what], b.Input, "have a text that is not "+what, ", it counts as missing")
 	}
-	b.warnOf(warn, marked, "have a number with marks", "")
+	warnOf(warn, marked, b.Input, "have a number with marks", "")
 }
 
 // booleans returns the columns of booleans from which a model takes numbers that aren't only 0 and 1; nil at later calls.
@@ -263,8 +263,8 @@ type columnRows struct {
 	example string
 }
 
-// warnOf passes a note about columns to warn, unless there are none. The words of the note and of the consequence stand around an example.
-func (b *Builder) warnOf(warn func(string), columns []columnRows, what, consequence string) {
+// warnOf warns of columns that have something in some of all rows: what, an example in parentheses, and the consequence.
+func warnOf(warn func(string), columns []columnRows, all int64, what, consequence string) {
 	var each []string
 	for _, c := range columns {
 		text := strconv.Quote(c.name)
@@ -282,11 +282,11 @@ func (b *Builder) warnOf(warn func(string), columns []columnRows, what, conseque
 	switch {
 	case len(columns) == 0:
 	case len(columns) > 1 && columns[0].rows > 0:
-		warn(fmt.Sprintf("columns %s: some of %d rows %s", column.Listed(each, "column"), b.Rows, what))
+		warn(fmt.Sprintf("columns %s: some of %d rows %s", column.Listed(each, "column"), all, what))
 	case len(columns) > 1:
 		warn(fmt.Sprintf("columns %s: %s", column.Listed(each, "column"), what))
 	case columns[0].rows > 0:
-		warn(fmt.Sprintf("column %s: %d of %d rows %s", each[0], columns[0].rows, b.Rows, what))
+		warn(fmt.Sprintf("column %s: %d of %d rows %s", each[0], columns[0].rows, all, what))
 	default:
 		warn(fmt.Sprintf("column %s: %s", each[0], what))
 	}
