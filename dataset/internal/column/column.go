@@ -29,6 +29,7 @@ type Column struct {
 	// TextType, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
 	TextType      arrow.DataType
+	HadTexts      bool // the first rows have texts where a model takes numbers
 	KeepsTexts    bool // Type is TextType: a text that Type can't keep is an error
 	IsNumberLabel bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
 	SkipsTexts    bool // of a model's column of numbers: a text that is no number is missing

@@ -188,7 +188,7 @@ func (f *CsvFile) put() {
 // settle finds the rejects, and unless the first rows are all, the types of kept columns of integers.
 func (in *CSV) settle(ctx context.Context, req column.OpenOptions, p column.Pool, all bool) error {
 	in.rounded = make([]atomic.Bool, len(in.Roles.Columns))
-	if err := in.examine(ctx, req, p); err != nil || all {
+	if err := in.examine(ctx, req, p); err != nil || all && req.Rejects == nil {
 		return err
 	}
 	return in.settleKept(ctx, p)
@@ -214,7 +214,7 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	var texts []Later
 	for i, at := range later {
 		c := &in.Roles.Columns[kept[i]]
-		isText := at != nil && !at.numbers && !at.padded && !c.KeepsTexts
+		isText := at != nil && (!at.numbers && !at.padded || c.Type.ID() == arrow.BOOL) && !c.KeepsTexts
 		switch {
 		case at == nil, isText && slices.Contains(in.Roles.Features, kept[i]):
 			continue // reading the rows reports a text among numbers

@@ -328,7 +328,7 @@ func (c *resolver) kept(i int) column.Column {
 	if c.draft.KeepsTexts && !c.draft.KeepsTypes && col.TextType != nil { // True isn't true, and a dash is no null
 		col.TextType = arrow.BinaryTypes.String
 	}
-	if c.draft.KeepsTexts || col.LosesDigits {
+	if c.draft.KeepsTexts || col.LosesDigits || col.HadTexts {
 		return col.Texts()
 	}
 	col.CountsForms = c.draft.ExcludesFromKeep
