@@ -41,7 +41,7 @@ func ShortYear(layout string) bool {
 
 // clocks are the times that may follow a day.
 var clocks = []string{"15:04:05", "15:04", "15:04:05Z07:00", "15:04:05 Z07:00", "15:04:05Z0700", "15:04Z07:00",
-	"15:04:05Z07", "3:04:05 PM", "3:04 PM", "15:04:05 MST"}
+	"15:04:05Z07", "3:04:05 PM", "3:04 PM", "15:04:05 MST", "15:04 MST", "15:04 Z07:00", "15:04Z0700", "3:04:05 PM MST", "3:04 PM MST"}
 
 // ParseTime returns the date or time that a text is in a layout of Layouts, or in the default layout if layout is "".
 // A text without a time zone is in UTC. A time zone is an offset such as -0700 or -07, Z, or a name of RFC 822: UT, GMT,

@@ -20,8 +20,7 @@ func (c *Condition) NeedsForm(k int, col column.Column) bool {
 }
 
 // needsForm returns true unless the texts of a column and the literal are compared as they are. If the literal is a date,
-// or the order of dates matters, a column of a text file may have dates, of any form and with words for missing values; the
-// texts of other files are compared by their letters.
+// or the order of dates matters, a column may have dates, of any form and with words for missing values.
 func (c *comparison) needsForm(col column.Column) bool {
 	switch {
 	case c.null || c.like != nil:
@@ -29,7 +28,7 @@ func (c *comparison) needsForm(col column.Column) bool {
 	case c.value.kind != schema.String:
 		return true
 	}
-	return col.FirstText != "" && (plainDate(c.value.text) || c.ordered() && col.Content == column.Dates)
+	return plainDate(c.value.text) || c.ordered() && (col.Content == column.Dates || col.FirstText == "" && anyDate(c.value.text))
 }
 
 // ordered returns true if the comparison is neither = nor <>.

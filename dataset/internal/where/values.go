@@ -401,13 +401,36 @@ func (c *comparison) compareTexts(sets []orders, text func(i int) string, form *
 		}
 		for i := range sets {
 			if v, ok := form.Number(text(i)); ok {
-				sets[i] = of(cmp.Compare(v, want))
+				sets[i] = of(cmp.Or(cmp.Compare(v, want), c.compareWritten(v, text(i), form)))
 			} else {
 				sets[i] = missing
 			}
 		}
 	}
 	return nil
+}
+
+// compareWritten compares a text with the literal, whose float64 v is the same, by their digits if v may lack some of them. It
+// returns 0 for texts with other characters than digits and the marks between them.
+func (c *comparison) compareWritten(v float64, text string, form *schema.Column) int {
+	if math.Abs(v) < 1<<53 || c.value.number == nil || len(text) > mostDecimal {
+		return 0
+	}
+	mark := map[schema.Derivation]rune{schema.Plain: '.', schema.Comma: ','}[form.Derive]
+	digits := strings.Map(func(r rune) rune {
+		switch {
+		case r == mark:
+			return '.'
+		case strings.ContainsRune(",.' \u00a0\u202f", r):
+			return -1
+		}
+		return r
+	}, text)
+	exact, ok := new(big.Rat).SetString(digits)
+	if near, _ := strconv.ParseFloat(digits, 64); !ok || near != v {
+		return 0
+	}
+	return exact.Cmp(c.value.number)
 }
 
 // reads returns true if numbers, booleans or dates, of which the literal is one, derive from texts of a form.

@@ -611,9 +611,11 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", cond, what, want)
 		}
 	}
-	dates.FirstText = "" // of another file than text
-	if require.Value(Parse("day > '2026-01-01'"))(t).NeedsForm(0, dates) {
-		t.Error("texts of a Parquet file need a form")
+	other := column.Column{Name: "day", Type: arrow.BinaryTypes.String} // of another file than text
+	for cond, needs := range map[string]bool{"day > '2026-01-01'": true, "day < '1.2.2026'": true, "day > 'b'": false, "day = 'b'": false} {
+		if got := require.Value(Parse(cond))(t).NeedsForm(0, other); got != needs {
+			t.Errorf("%s needs a form of a Parquet file: %t, want %t", cond, got, needs)
+		}
 	}
 }
 
