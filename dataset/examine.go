@@ -76,8 +76,8 @@ func (t *Table) checkSame(opt Options) error {
 		given.Memory = t.opt.Memory
 	}
 	if !reflect.DeepEqual(given, t.opt.fileOptions) {
-		return errors.New("Text, Labels, Weights, Workers, Memory, Rejects and Live must equal those given to Examine: pass the " +
-			"same Options to both")
+		return errors.New("the options Text, Labels, Weights, Workers, Memory, Rejects and Live must equal those given to Examine: " +
+			"pass the same Options to both")
 	}
 	return nil
 }
