@@ -8,12 +8,14 @@ import (
 // The sums over dense rows have the order of linalg.Panel. A panel has up to linalg.PanelRows rows of a chunk, without those
 // that the sum leaves out. Rows count as dense by the number of their elements that aren't 0, however they are stored.
 
-// elementsPerDenseElement: rows are dense if more than one element in this many isn't 0.
-const elementsPerDenseElement = 4
+const (
+	elementsPerDenseElement = 4    // rows are dense if more than one element in this many isn't 0
+	mostDenseColumns        = 8192 // a panel of more columns, with its sums, takes more than caches hold
+)
 
 // areDense tells whether rows with that many elements that aren't 0 count as dense.
 func areDense(elements, rows int64, cols int) bool {
-	return elementsPerDenseElement*elements > rows*int64(cols)
+	return cols <= mostDenseColumns && elementsPerDenseElement*elements > rows*int64(cols)
 }
 
 // A panelRows is a panel of some rows of a chunk, with sums over such panels.
