@@ -306,14 +306,14 @@ const (
 	sparseMultiplicationsPerElement = 70
 )
 
-// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves. It saves more than
-// savedProducts in a step if the steps so far took more.
+// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves: savedProducts, and for dense rows
+// as many more as the search took so far. Products of sparse rows take so little that the Hessian came too late.
 func (s *search) factorSavesTime() bool {
-	d, each := float64(s.cols), sparseMultiplicationsPerElement
+	d, products := float64(s.cols), float64(savedProducts)*sparseMultiplicationsPerElement
 	if s.isDense {
-		each = denseMultiplicationsPerElement
+		products = float64(savedProducts+s.Passes()) * denseMultiplicationsPerElement
 	}
-	return s.cols <= mostFactorColumns && 4*d*d*d <= float64(each)*float64(s.elements)*float64(savedProducts+s.Passes())
+	return (!s.isDense || s.cols <= mostFactorColumns) && 4*d*d*d <= products*float64(s.elements)
 }
 
 // refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last factor still
