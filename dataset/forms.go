@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
@@ -49,9 +48,6 @@ func (t *Table) readForms(ctx context.Context, d plan.Draft, in *openedInput) (*
 				continue
 			}
 			for _, note := range c.Notes {
-				if read, _, several := strings.Cut(note, "; if it is "); several && !d.Decides() { // there is no option type
-					note = read + ", and could be another"
-				}
 				t.opt.tell([]string{message.Sprintf("--where: column %q: %s", c.Name, note)})
 			}
 		}
@@ -76,8 +72,8 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
 func (t *Table) formsOf(ctx context.Context, d plan.Draft, names []string) (*plan.Decisions, error) {
-	only := planner{table: t.withoutNotes(), request: plan.Draft{Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names,
-		Types: map[string]plan.Word{}}}
+	only := planner{table: t.withoutNotes(), lacksTypes: !d.Decides(), request: plan.Draft{
+		Plan: plan.Plan{NullWords: d.Words(), Bias: true}, Features: names, Types: map[string]plan.Word{}}}
 	for _, name := range names { // other types say how a feature is made of a text
 		if word := d.Types[name]; word.OfValues() {
 			only.request.Types[name] = word

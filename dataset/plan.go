@@ -35,6 +35,7 @@ type planner struct {
 	// readsAllRows: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
 	// in them, and none is missing.
 	readsAllRows bool
+	lacksTypes   bool // the command has no option type
 }
 
 // Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan

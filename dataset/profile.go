@@ -97,6 +97,9 @@ func (d *planner) profile(ctx context.Context, reads extent) (found profiled, er
 	if text := in.text(); text != nil && text.Semicolons() {
 		f.Semicolons()
 	}
+	if d.lacksTypes {
+		f.LacksTypes()
+	}
 	whole := reads != firstRowsIfPlain || !f.Numeric()
 	if reads == allRowsCounted {
 		f.Whole()

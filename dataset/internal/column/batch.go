@@ -33,21 +33,22 @@ type Batch struct {
 	Comments int64    // number of lines between the rows that are comments
 	Headers  []int64  // lines between the rows that repeat the header
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
-	// OddTexts and Marked are, by the number of their column among the read columns, the texts that columns of numbers skip or, if
-	// a column counts forms, that aren't written as their numbers; and those that are numbers with marks
-	OddTexts, Marked map[int]OddTexts
+	// OddTexts has, for each read column by its number, the texts that the column counts: in a column that skips texts, the texts
+	// that are no numbers; in a column that counts forms, the texts that are not written as their numbers.
+	OddTexts map[int]OddTexts
+	// MarkedNumbers has, in the same way, the texts that are numbers with marks, such as $5.
+	MarkedNumbers map[int]OddTexts
 
 	Line      func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
 	OnRelease func()                // called by Release, after which Line must not be called; nil: nothing
 }
 
-// OddTexts are texts in a column of numbers: those that count as missing, that aren't written as their numbers, or numbers with
-// marks.
+// OddTexts counts texts of one column, and has the first text.
 type OddTexts struct {
-	Rows  int64
-	Line  int64   // of the first
-	Text  string  // the first, in quotes
-	Value float64 // the number that the first is read as; 0 if it is missing
+	Rows  int64   // number of texts
+	Line  int64   // line or row of the first text
+	Text  string  // the first text, in quotes
+	Value float64 // number that the first text is read as; 0 if it is missing
 }
 
 // Add counts a text in a line.
@@ -57,8 +58,8 @@ func (o *OddTexts) Add(line int64, text string, value float64) {
 	}
 }
 
-// IsReadAs returns the words for the number that the first text is read as.
-func (o *OddTexts) IsReadAs() string {
+// ReadingWords returns the words for the number that the first text is read as.
+func (o *OddTexts) ReadingWords() string {
 	return "is read as " + strconv.FormatFloat(o.Value, 'f', -1, 64)
 }
 

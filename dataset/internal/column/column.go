@@ -28,16 +28,16 @@ type Column struct {
 	FirstText string         // of a text column of a text file: its first value that is no number
 	// TextType, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
-	TextType      arrow.DataType
-	HadTexts      bool // the first rows have texts where a model takes numbers
-	KeepsTexts    bool // Type is TextType: a text that Type can't keep is an error
-	IsNumberLabel bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
-	SkipsTexts    bool // of a model's column of numbers: a text that is no number is missing
-	ReadsMarks    bool // of a model's column of numbers: texts with marks, such as $1,234, are read; see MarkedNumber
-	RefusesCodes  bool // of integers: one with leading zeros contradicts the first rows
-	LosesDigits   bool // some integer of the first rows has digits that its number lacks: leading zeros, or more than 64 bits
-	IsCode        bool // the first rows have integers alone, some of them with leading zeros
-	CountsForms   bool // of a kept column: a text that isn't written as its number is counted; see Batch.OddTexts
+	TextType           arrow.DataType
+	ReadsTextAsNumbers bool // the first rows have texts where a model takes numbers
+	KeepsTexts         bool // Type is TextType: a text that Type can't keep is an error
+	IsNumberLabel      bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
+	SkipsTexts         bool // of a model's column of numbers: a text that is no number is missing
+	ReadsMarks         bool // of a model's column of numbers: texts with marks, such as $1,234, are read; see MarkedNumber
+	RefusesCodes       bool // of integers: one with leading zeros contradicts the first rows
+	LosesDigits        bool // some integer of the first rows has digits that its number lacks: leading zeros, or more than 64 bits
+	IsCode             bool // the first rows have integers alone, some of them with leading zeros
+	CountsForms        bool // of a kept column: a text that isn't written as its number is counted; see Batch.OddTexts
 	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
 	// text
 	WidensToNumbers bool

@@ -42,7 +42,7 @@ func AsModel(req OpenOptions, cols []Column) {
 		if toNumbers && c.TextType == nil {
 			c.TextType = arrow.BinaryTypes.String
 		}
-		c.HadTexts = toNumbers
+		c.ReadsTextAsNumbers = toNumbers
 		if c.Empty || typ.ID() == arrow.STRING || toNumbers {
 			c.Type, c.Desc, c.Advice = typ, Describe(typ), ""
 		}

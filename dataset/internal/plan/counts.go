@@ -22,6 +22,7 @@ type Counts struct {
 	Layout        string         // schema.ClockLayout if the values are times of day by their type, otherwise ""
 	HasIntegers   bool           // the type is an integer type
 
+	LacksTypes bool // the command has no option type
 	Semicolons bool // the fields of the text file are apart by semicolons, which a decimal comma suggests
 
 	Rows, Missing int64    // number of values, and of missing ones
@@ -108,4 +109,12 @@ func quoteAll(texts []string) (all []string) {
 		all = append(all, fmt.Sprintf("%.40q", t))
 	}
 	return all
+}
+
+// otherReading returns the end of a note: another value that a text could be, and the type by which it is that value.
+func (c *Counts) otherReading(value, typ string) string {
+	if c.LacksTypes {
+		return "; it could be " + value
+	}
+	return message.Sprintf("; if it is %s, use --type %s", value, column.InShell([]string{c.Input.Name + "=" + typ}))
 }

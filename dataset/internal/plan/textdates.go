@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"halfspace/dataset/internal/column"
-	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -106,8 +104,7 @@ func dateNotes(c *Counts) (notes []string) {
 		order := schema.DateOrder(other.layout)
 		if could, ok := schema.ParseTime(r.first, other.layout); ok && !slices.Contains(orders, order) {
 			orders = append(orders, order)
-			typed := column.InShell([]string{c.Input.Name + "=" + string(Date) + ":" + order})
-			note += message.Sprintf("; if it is %s, use --type %s", could.Format(time.DateOnly), typed)
+			note += c.otherReading(could.Format(time.DateOnly), string(Date)+":"+order)
 		}
 	}
 	if len(orders) > 1 {

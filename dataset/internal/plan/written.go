@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"halfspace/dataset/internal/column"
-	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -95,8 +93,7 @@ func (c *Counts) numberNotes(point byte) (notes []string) {
 			note += ", since fields are apart by semicolons"
 		}
 		if could, ok := schema.ParseWritten(r.example, other); ok {
-			typed := column.InShell([]string{c.Input.Name + "=" + string(word)})
-			note += message.Sprintf("; if it is %s, use --type %s", plain(could.Value), typed)
+			note += c.otherReading(plain(could.Value), string(word))
 		}
 		notes = append(notes, note)
 	}

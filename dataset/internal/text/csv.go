@@ -376,7 +376,7 @@ func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*col
 				n += b.Comments
 				headers.add(b)
 				odd.add(b.File, b.OddTexts)
-				marked.add(b.File, b.Marked)
+				marked.add(b.File, b.MarkedNumbers)
 			}
 			if !yield(b, err) {
 				return
@@ -434,7 +434,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 			in.rounded[k].Store(true)
 		}
 		b.OddTexts = withOdd(b.OddTexts, k, values[k].odd, b.Line)
-		b.Marked = withOdd(b.Marked, k, values[k].marked, b.Line)
+		b.MarkedNumbers = withOdd(b.MarkedNumbers, k, values[k].marked, b.Line)
 		if f.bound[k].Index == column.Absent {
 			b.Columns = append(b.Columns, nil)
 		} else {

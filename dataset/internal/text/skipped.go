@@ -40,8 +40,8 @@ func (o *skipped) set(of, marked oddTexts, headers repeatedHeaders) {
 	if o.of == nil {
 		o.of, o.marked = oddTexts{}, oddTexts{}
 	}
-	o.of.raise(of)
-	o.marked.raise(marked)
+	o.of.keepLarger(of)
+	o.marked.keepLarger(marked)
 }
 
 // add counts the texts of a batch of a file.
@@ -56,8 +56,8 @@ func (o oddTexts) add(file string, batch map[int]column.OddTexts) {
 	}
 }
 
-// raise takes the texts of a pass that had more.
-func (o oddTexts) raise(of oddTexts) {
+// keepLarger takes the texts of columns for which a pass counted more.
+func (o oddTexts) keepLarger(of oddTexts) {
 	for k, odd := range of {
 		if odd.Rows > o[k].Rows {
 			o[k] = odd
@@ -145,7 +145,7 @@ func (in *CSV) oddNotes(texts oddTexts, what, several string, missing bool) []st
 		}
 		name := in.Roles.Columns[k].Name
 		if !missing {
-			place += ", " + odd.IsReadAs()
+			place += ", " + odd.ReadingWords()
 		}
 		if len(texts) > 1 {
 			each = append(each, fmt.Sprintf("%q (%s, %s, %s)", name, humanize.Plural(odd.Rows, "row"), odd.Text, place))

@@ -36,7 +36,7 @@ type Binding struct {
 	Gaps    bool             // some number is missing in the rows from which features were learned
 	derives bool             // some input derives its number from the value of its column
 	// for each input, the texts from which no number derives, and those that are numbers with marks; nil unless derives
-	strange, marked []oddTexts
+	strange, marked []inputTexts
 	booleansTold    *atomic.Bool // there was a note about booleans for numbers
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite    []atomic.Bool
@@ -328,7 +328,7 @@ func (c *resolver) kept(i int) column.Column {
 	if c.draft.KeepsTexts && !c.draft.KeepsTypes && col.TextType != nil { // True isn't true, and a dash is no null
 		col.TextType = arrow.BinaryTypes.String
 	}
-	if c.draft.KeepsTexts || col.LosesDigits || col.HadTexts {
+	if c.draft.KeepsTexts || col.LosesDigits || col.ReadsTextAsNumbers {
 		return col.Texts()
 	}
 	col.CountsForms = c.draft.ExcludesFromKeep
@@ -342,7 +342,7 @@ func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	bound := &Binding{Roles: &column.Roles{Label: -1, Weight: -1, Remedies: c.remedies}, Plan: p, leftOut: c.leftOut, passed: c.passed,
 		booleansTold: new(atomic.Bool), where: c.where, derives: derives(inputs), makesBlocks: c.draft.MakesBlocks}
 	if bound.Plan.Inputs = inputs; bound.derives {
-		bound.strange, bound.marked = make([]oddTexts, len(inputs)), make([]oddTexts, len(inputs))
+		bound.strange, bound.marked = make([]inputTexts, len(inputs)), make([]inputTexts, len(inputs))
 	}
 	bound.Plan.DropUnlabelled = p.DropUnlabelled || c.draft.Prepare && (p.Spec != nil || c.draft.HasUnlabelled)
 	if c.hasPairs && tooWide(&c.draft, bound.Width()) {

@@ -80,8 +80,8 @@ func NewBuilder(bound *Binding, l *Labels, p column.Pool, mem memory.Allocator, 
 	b.losses, b.weighted, b.unchosen = newLosses(bound), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(bound)
 	for k := range bound.strange { // passes before this one leave texts there
-		bound.strange[k].taken()
-		bound.marked[k].taken()
+		bound.strange[k].takeAll()
+		bound.marked[k].takeAll()
 	}
 	if bound.Plan.Bias {
 		b.Cols++

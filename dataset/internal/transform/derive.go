@@ -65,15 +65,15 @@ func hasMarks(text string) bool {
 	return err != nil && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false")
 }
 
-// An oddTexts is the texts of an input's column that a note is about.
-type oddTexts struct {
+// An inputTexts is the texts of an input's column that a note is about.
+type inputTexts struct {
 	mu              sync.Mutex
 	column.OddTexts        // Line is the row in the input
 	place           string // of the first text
 }
 
 // add counts the texts of a batch, whose Line is the row in the batch.
-func (o *oddTexts) add(bt *column.Batch, of column.OddTexts) {
+func (o *inputTexts) add(bt *column.Batch, of column.OddTexts) {
 	if of.Rows == 0 {
 		return
 	}
@@ -91,8 +91,8 @@ func (o *oddTexts) add(bt *column.Batch, of column.OddTexts) {
 	o.Rows = rows
 }
 
-// taken returns the texts and sets them to none.
-func (o *oddTexts) taken() (of column.OddTexts, place string) {
+// takeAll returns the texts and sets them to none.
+func (o *inputTexts) takeAll() (of column.OddTexts, place string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	of, place = o.OddTexts, o.place
@@ -125,13 +125,13 @@ func (s *Binding) derive(ctx context.Context, p column.Pool, bt *column.Batch) e
 			return nil
 		}
 		return column.Recovered(func() (err error) {
-			var strange, marked column.OddTexts
-			if bt.Derived[k], strange, marked, err = derived(c, bt.Columns[s.Features[k]], s.Plan.Words()); err != nil {
+			var counts textCounts
+			if bt.Derived[k], counts, err = derived(c, bt.Columns[s.Features[k]], s.Plan.Words()); err != nil {
 				return column.ErrorIn(bt.File, "column %q: %w", c.Name, err)
 			}
-			s.strange[k].add(bt, strange)
-			s.marked[k].add(bt, marked)
-			if strange.Rows > 0 && c.Derive == numberInText && s.Plan.Nulls == schema.NullsError {
+			s.strange[k].add(bt, counts.strange)
+			s.marked[k].add(bt, counts.marked)
+			if counts.strange.Rows > 0 && c.Derive == numberInText && s.Plan.Nulls == schema.NullsError {
 				return noNumber(c, bt, s.Features[k])
 			}
 			return nil
@@ -187,16 +187,15 @@ func numbersOf(values []float64, valid []bool) arrow.Array {
 	return b.NewArray()
 }
 
-// derived returns the numbers that derive from the values of a column. A text that stands for no number is null; strange is the
-// texts among them that don't say themselves that a value is missing, and marked is those that are numbers with marks. words are
-// the texts that are nulls in a column of numbers.
-func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Array, strange, marked column.OddTexts, err error) {
+// derived returns the numbers that derive from the values of a column, and counts the texts that a note is about. words are the
+// texts that are nulls in a column of numbers.
+func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Array, counts textCounts, err error) {
 	values, valid := make([]float64, a.Len()), make([]bool, a.Len())
 	switch d, is := a.(*array.Dictionary); {
 	case is: // each value is read once
-		of, _, _, err := derived(c, d.Dictionary(), words)
+		of, _, err := derived(c, d.Dictionary(), words)
 		if err != nil {
-			return nil, strange, marked, err
+			return nil, counts, err
 		}
 		for i := range values {
 			if d.IsNull(i) {
@@ -204,17 +203,12 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			}
 			at := d.GetValueIndex(i)
 			values[i], valid[i] = of.(*array.Float64).Value(at), of.IsValid(at)
-			switch {
-			case !valid[i] && isStrange(d.Dictionary(), at):
-				text, _ := textOf(d.Dictionary(), at)
-				strange.Add(int64(i), text, 0)
-			case valid[i] && c.Derive == numberInText:
-				if text, _ := textOf(d.Dictionary(), at); hasMarks(text) {
-					marked.Add(int64(i), text, values[i])
-				}
+			if textual(d.Dictionary().DataType()) && d.Dictionary().IsValid(at) && (!valid[i] || c.Derive == numberInText) {
+				text, what := textOf(d.Dictionary(), at)
+				counts.add(c, i, text, what, values[i], valid[i], words)
 			}
 		}
-		return numbersOf(values, valid), strange, marked, nil
+		return numbersOf(values, valid), counts, nil
 	case textual(a.DataType()):
 		for i := range values {
 			if a.IsNull(i) {
@@ -224,22 +218,19 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			if what == "" && !(c.Derive == numberInText && slices.Contains(words, text)) {
 				values[i], valid[i] = numberOf(c, text)
 			}
-			switch {
-			case !valid[i] && !slices.Contains(words, text) && isStrange(a, i):
-				strange.Add(int64(i), text, 0)
-			case valid[i] && c.Derive == numberInText && hasMarks(text):
-				marked.Add(int64(i), text, values[i])
+			if !valid[i] || c.Derive == numberInText {
+				counts.add(c, i, text, what, values[i], valid[i], words)
 			}
 		}
-		return numbersOf(values, valid), strange, marked, nil
+		return numbersOf(values, valid), counts, nil
 	}
 	read, err := column.Numbers(a)
 	if err != nil {
-		return nil, strange, marked, err
+		return nil, counts, err
 	}
 	perDay, dated := column.PerDay(a.DataType())
 	if c.Derive.Dated() != dated {
-		return nil, strange, marked, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
+		return nil, counts, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
 	}
 	copy(values, read)
 	for i, v := range values {
@@ -248,16 +239,23 @@ func derived(c *schema.Column, a arrow.Array, words []string) (numbers arrow.Arr
 			values[i] = c.AtDays(v / perDay)
 		}
 	}
-	return numbersOf(values, valid), strange, marked, nil
+	return numbersOf(values, valid), counts, nil
 }
 
-// isStrange returns true if value i of an array is a text that doesn't say that a value is missing.
-func isStrange(a arrow.Array, i int) bool {
-	if !textual(a.DataType()) || a.IsNull(i) {
-		return false
+// textCounts counts texts of a batch from which a number should derive.
+type textCounts struct {
+	strange column.OddTexts // texts that are no number, and don't say that a value is missing
+	marked  column.OddTexts // numbers with marks in a model's column of numbers
+}
+
+// add counts the text of a row. unread is the reason why the value is no text, or "".
+func (n *textCounts) add(c *schema.Column, row int, text, unread string, value float64, valid bool, words []string) {
+	switch {
+	case !valid && !slices.Contains(words, text) && (unread != "" || !column.MeansMissing(text)):
+		n.strange.Add(int64(row), text, 0)
+	case valid && c.Derive == numberInText && hasMarks(text):
+		n.marked.Add(int64(row), text, value)
 	}
-	text, what := textOf(a, i)
-	return what != "" || !column.MeansMissing(text)
 }
 
 // textual returns true if values of the type are text, or a dictionary of texts.
@@ -266,8 +264,8 @@ func textual(t arrow.DataType) bool {
 	return ok && kind == schema.String
 }
 
-// clocksFit returns true if a column has times of day and the feature derives from these, or neither. A model of an earlier version
-// doesn't say so: its times of day count from 0.
+// clocksFit returns true if the column and the feature both have times of day, or both have dates. A model of an earlier version
+// has no layout for times of day: its Layout is empty and its Origin is 0.
 func clocksFit(t arrow.DataType, want schema.Column) bool {
 	ofClock := []schema.Derivation{schema.Days, schema.HourSin, schema.HourCos}
 	mayBeClock := want.Layout == "" && want.Origin == 0 && slices.Contains(ofClock, want.Derive)

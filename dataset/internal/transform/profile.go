@@ -146,6 +146,13 @@ func (f *Profile) Whole() {
 	f.labels = NewLabels(nil)
 }
 
+// LacksTypes tells the profile that the command has no option type.
+func (f *Profile) LacksTypes() {
+	for k := range f.columns {
+		f.columns[k].LacksTypes = true
+	}
+}
+
 // Semicolons tells the profile that the fields of a text file are apart by semicolons.
 func (f *Profile) Semicolons() {
 	for k := range f.columns {

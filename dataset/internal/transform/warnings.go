@@ -227,12 +227,12 @@ func (b *Builder) warnTexts(warn func(string)) {
 	strange, marked := map[string][]columnRows{}, []columnRows(nil)
 	for k := range b.bound.strange {
 		c := &b.bound.Plan.Inputs[k]
-		if of, place := b.bound.strange[k].taken(); of.Rows > 0 && b.bound.Fixed && !told[c.Name] {
+		if of, place := b.bound.strange[k].takeAll(); of.Rows > 0 && b.bound.Fixed && !told[c.Name] {
 			told[c.Name] = true
 			strange[nameInput(*c)] = append(strange[nameInput(*c)], columnRows{c.Name, of.Rows, of.Text + ", " + place})
 		}
-		if of, place := b.bound.marked[k].taken(); of.Rows > 0 {
-			marked = append(marked, columnRows{c.Name, of.Rows, of.Text + ", " + place + ", " + of.IsReadAs()})
+		if of, place := b.bound.marked[k].takeAll(); of.Rows > 0 {
+			marked = append(marked, columnRows{c.Name, of.Rows, of.Text + ", " + place + ", " + of.ReadingWords()})
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(strange)) {
