@@ -32,7 +32,7 @@ const (
 )
 
 // writeWithChecksum writes v, a pointer to a struct, as indented JSON. The last key is the checksum of all bytes before
-// it. It returns the sum of all bytes, or errTooLarge if there are more than maxFileBytes.
+// it. It returns the sum of all bytes, or errTooLarge if there are more than MaxFileBytes.
 func writeWithChecksum(w io.Writer, v any) (Sum, error) {
 	d := &document{sum: sha256.New()}
 	d.out = bufio.NewWriter(io.MultiWriter(w, d))
@@ -53,7 +53,7 @@ func writeWithChecksum(w io.Writer, v any) (Sum, error) {
 
 // Write adds p to the sum.
 func (d *document) Write(p []byte) (int, error) {
-	if d.bytes += int64(len(p)); d.bytes > maxFileBytes {
+	if d.bytes += int64(len(p)); d.bytes > MaxFileBytes {
 		return 0, errTooLarge
 	}
 	return d.sum.Write(p)

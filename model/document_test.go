@@ -89,7 +89,7 @@ func TestDocumentMemory(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a file of more than maxFileBytes is an error.
+// TestTooLarge: a file of more than MaxFileBytes is an error.
 func TestTooLarge(t *testing.T) {
 	m := &Model{Positive: schema.IntClass(1), Features: slices.Repeat([]string{strings.Repeat("x", 1<<10)}, 257<<10)}
 	if _, err := writeWithChecksum(io.Discard, m); err != errTooLarge {

@@ -27,8 +27,8 @@ var (
 	ErrMemory  = errors.New("too little memory")                     // the model takes more memory than allowed
 )
 
-// maxFileBytes bounds the bytes of a model file: room for millions of features.
-const maxFileBytes = 256 << 20
+// MaxFileBytes bounds the bytes of a model file: room for millions of features.
+const MaxFileBytes = 256 << 20
 
 // saved returns the model in the form of its file, or an error if it can't be written.
 func (m *Model) saved() (*Model, error) {
@@ -48,7 +48,7 @@ func (m *Model) saved() (*Model, error) {
 	return &c, nil
 }
 
-var errTooLarge = fmt.Errorf("it takes more than %d MiB", maxFileBytes>>20)
+var errTooLarge = fmt.Errorf("it takes more than %d MiB", MaxFileBytes>>20)
 
 // write writes the model's file and returns its sum.
 func (m *Model) write(w io.Writer) (Sum, error) {
@@ -59,7 +59,7 @@ func (m *Model) write(w io.Writer) (Sum, error) {
 	sum, err := writeWithChecksum(w, c)
 	if err == errTooLarge {
 		err = fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features",
-			m.Width(), maxFileBytes>>20)
+			m.Width(), MaxFileBytes>>20)
 	}
 	return sum, err
 }
@@ -147,8 +147,8 @@ func Read(r io.Reader) (*Model, error) { return read(r, 0) }
 
 func read(r io.Reader, most int64) (*Model, error) {
 	limit := max(leastLimit, memory.Limit(most))
-	data, err := readObject(r, int(min(maxFileBytes, limit)))
-	if errors.Is(err, errLarger) && limit < maxFileBytes {
+	data, err := readObject(r, int(min(MaxFileBytes, limit)))
+	if errors.Is(err, errLarger) && limit < MaxFileBytes {
 		return nil, fmt.Errorf("%w: its text has more than %s, the limit: give it more, or train on fewer features",
 			ErrMemory, humanize.Size(limit))
 	}

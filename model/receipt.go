@@ -169,7 +169,7 @@ func LoadReceipt(path string) (*Receipt, error) { return load(path, ReadReceipt)
 
 // ReadReceipt reads a receipt to its end. It returns ErrReceipt unless format, checksum and sums are right.
 func ReadReceipt(from io.Reader) (*Receipt, error) {
-	data, err := readObject(from, maxFileBytes)
+	data, err := readObject(from, MaxFileBytes)
 	if errors.Is(err, ErrNoModel) {
 		return nil, message.Errorf("%w: name what train --receipt wrote", ErrReceipt)
 	}

@@ -24,8 +24,8 @@ var errDamaged = errors.New("its checksum is wrong: it was cut or changed")
 // SHA-256 of all bytes before it.
 const format = "halfspace-checkpoint/2\n"
 
-// maxFileBytes is the size in bytes of the largest file that load reads.
-const maxFileBytes = 64 << 30
+// MaxFileBytes is the size in bytes of the largest file that load reads.
+const MaxFileBytes = 64 << 30
 
 // An image is the content of a checkpoint file: the state of a whole run at one moment.
 type image struct {
@@ -104,7 +104,7 @@ func load(path string) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFileBytes {
+	if !info.Mode().IsRegular() || info.Size() > MaxFileBytes {
 		return nil, errors.New("it is no checkpoint that this program reads")
 	}
 	h, sum := sha256.New(), make([]byte, sha256.Size)

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
@@ -108,7 +109,10 @@ func (l *training) conclude(ctx, after context.Context, err error) (*Result, err
 	if err != nil && (ctx.Err() == nil || l.Updates == 0) {
 		return nil, err
 	}
-	r := l.result()
+	r, wide := l.result()
+	if wide != nil {
+		return nil, wide
+	}
 	if late := l.evaluate(after, r); late != nil {
 		if after.Err() == nil {
 			return nil, late
@@ -143,7 +147,7 @@ func (o *Settings) givesWeights() bool {
 }
 
 // result returns the result without the figures of evaluate.
-func (l *training) result() *Result {
+func (l *training) result() (*Result, error) {
 	r := &Result{Result: *l.ResultSoFar(), Mistakes: make([]int64, l.n), GramSeconds: l.productTime.Seconds(), ComputedRows: int64(l.n)}
 	r.Converged = true
 	for _, m := range l.binaries {
@@ -161,12 +165,11 @@ func (l *training) result() *Result {
 			support = append(support, uint32(i))
 		}
 	}
-	l.collapse(r, support)
-	return r
+	return r, l.collapse(r, support)
 }
 
-// collapse computes the weights, or the expansion, from the mistakes.
-func (l *training) collapse(r *Result, support []uint32) {
+// collapse computes the weights, or the expansion, from the mistakes. It returns an error if no file may hold the expansion.
+func (l *training) collapse(r *Result, support []uint32) error {
 	spec := l.data.Spec()
 	coefficients := make([][]float64, len(l.binaries))
 	for c, m := range l.binaries {
@@ -187,7 +190,12 @@ func (l *training) collapse(r *Result, support []uint32) {
 		}
 	}
 	if l.opt.givesWeights() {
-		return
+		return nil
+	}
+	if bytes := 4 * int64(len(support)) * int64(spec.Width()); bytes > model.MaxFileBytes {
+		return message.Errorf("the model has %s of %s, which take %s, and its file may have %s: train on fewer rows or features, "+
+			"or use --kernel linear", humanize.Plural(int64(len(support)), "row"), humanize.Plural(int64(spec.Width()), "feature"),
+			humanize.Size(bytes), humanize.Size(model.MaxFileBytes))
 	}
 	e := &model.Expansion{Kernel: l.opt.Kernel, Support: model.Pack(l.x.Values(support))}
 	place := make(map[uint32]uint32, len(support))
@@ -209,6 +217,7 @@ func (l *training) collapse(r *Result, support []uint32) {
 		e.Steps = model.Pack(steps)
 	}
 	r.Expansion = e
+	return nil
 }
 
 // coefficients returns y_i alpha_i of the rows of support, or with learner.Averaged their means over all visits.

@@ -14,6 +14,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
@@ -219,5 +220,21 @@ func TestUncounted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || !r.Interrupted || !r.NotEvaluated || r.Errors != 0 || r.Loss != 0 || r.Updates == 0 || r.Weights == nil && r.Expansion == nil {
 			t.Errorf("%s: %+v, error %v", form, r, err)
 		}
+	}
+}
+
+// TestWideExpansion: an expansion that no file may hold is an error, before it takes memory.
+func TestWideExpansion(t *testing.T) {
+	const features = 1 << 24
+	spec := &schema.Spec{Features: make([]string, features), Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
+	s, y := &kernel.SparseRows{Ptr: []int64{0}}, make([]float32, 8)
+	for r := range y {
+		s.Idx, s.Val, y[r] = append(s.Idx, uint32(r)), append(s.Val, 1), float32(2*(r%2)-1)
+		s.Ptr = append(s.Ptr, int64(r+1))
+	}
+	data := block.NewData(spec, []*block.Block{{Cols: features, Stride: kernel.Stride(features), Sparse: s, Y: y}})
+	_, err := Train(t.Context(), data, Settings{Options: Options{Kernel: gram.Kernel{Kind: gram.RBF, Gamma: 1}}, Run: learner.Run{Workers: 1}})
+	if err == nil || !strings.Contains(err.Error(), "the model has 8 rows of 16,777,216 features, which take 512 MiB") {
+		t.Errorf("error %v", err)
 	}
 }
