@@ -4,61 +4,16 @@ package lda
 import (
 	"context"
 	"fmt"
-	"math"
+	"strings"
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/linalg"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/kernel/f64"
+	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
-
-// A Solver selects the results that Train computes.
-type Solver string
-
-const (
-	Cholesky Solver = "cholesky" // computes the weights
-	Eigen    Solver = "eigen"    // computes the weights and the discriminant directions
-)
-
-// Solvers lists every solver, the default first.
-var Solvers = []Solver{Cholesky, Eigen}
-
-// LedoitWolf is the value of Options.Shrinkage with which Train estimates the shrinkage.
-const LedoitWolf = -1
-
-// Options are the options of Train.
-type Options struct {
-	Solver    Solver  // Cholesky
-	Shrinkage float64 // share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
-}
-
-// Settings are Options, and how the training runs.
-type Settings struct {
-	Options
-	learner.Run
-}
-
-// Result is the result of Train. Of learner.Result, Weights are ExactWeights rounded to float32, and Errors, Radius,
-// Norm and Margin are computed from Weights. Epochs counts passes over the rows. Loss is 0.
-type Result struct {
-	learner.Result
-	// ExactWeights is the weights: one for each column, the bias last. For more than two classes it has one vector for
-	// each class.
-	ExactWeights []float64
-	// Means has the mean of each feature for each class. Of two classes, the class labelled -1 comes first.
-	Means [][]float64
-	Ridge float64 // number added to the scaled diagonal of the covariance, see linalg.Factorise; mostly 0
-
-	Shrinkage []float64 // with LedoitWolf, the share for each class
-
-	// Projection is the directions v of the solver Eigen, in falling order of their eigenvalues. Each has one element
-	// for each feature. A row's coordinate is v.x. ExplainedShares is each eigenvalue divided by their sum.
-	Projection      [][]float64
-	ExplainedShares []float64
-}
 
 // maxColumns is the largest number of columns. It keeps the scatter matrix within 1 GiB.
 const maxColumns = 1 << 14
@@ -195,103 +150,61 @@ func (m *moments) check(spec *schema.Spec) error {
 	return nil
 }
 
-// discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
-func (r *Result) discriminate(ctx context.Context, m *moments, factor solver, shift []float64,
-	spec *schema.Spec, project bool) error {
-	d, k := len(shift), len(m.N)
-	var weights [][]float64 // S^-1 (m_k - m)
-	from := make([][]float64, k)
-	centre := m.centre(d)
-	for class := range k {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		from[class] = m.means(class)[:d]
-		means := make([]float64, d)
-		for i, v := range from[class] {
-			means[i] = v + shift[i]
-			from[class][i] -= centre[i]
-		}
-		r.Means = append(r.Means, means)
-		weights = append(weights, factor.Solve(from[class]))
-	}
-	if project {
-		if err := r.project(ctx, m, from, weights); err != nil {
-			return err
-		}
-	}
-	if k == 2 {
-		m0, m1 := m.means(0), m.means(1)
-		diff, middle := make([]float64, d), make([]float64, d)
-		for i := range diff {
-			diff[i] = m1[i] - m0[i]
-			middle[i] = float64((m0[i]+m1[i])/2) + shift[i]
-		}
-		r.ExactWeights = factor.Solve(diff)
-		if spec.Bias {
-			r.ExactWeights = append(r.ExactWeights, log(m.N[1], m.N[0])-f64.Dot(r.ExactWeights, middle))
-		}
-	} else {
-		for class, w := range weights {
-			middle := make([]float64, d)
-			for i, v := range from[class] {
-				middle[i] = float64(v/2) + centre[i] + shift[i]
-			}
-			r.ExactWeights = append(r.ExactWeights, w...)
-			if spec.Bias {
-				r.ExactWeights = append(r.ExactWeights, log(m.N[class], m.rows())-f64.Dot(w, middle))
-			}
-		}
-	}
-	r.Weights = learner.RoundToFloat32(r.ExactWeights)
-	return nil
+// Learner describes linear discriminant analysis.
+var Learner = &learner.Learner{Name: "lda", Objective: "the scatter within the classes, relative to the scatter between them (Fisher)",
+	WhenToUse: "probabilities in one pass, if the classes are nearly normal",
+	Options:   []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
+	New: func() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }, ScoresAreLogOdds: true,
+	SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
+	IsScaleFree: func(s learner.Settings) bool { return s.(*Settings).Shrinkage == 0 },
+	SolverTexts: story}
+
+func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
+
+// New returns linear discriminant analysis with options.
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Learner, &Settings{Options: o})
 }
 
-// project computes the directions. from are the class means minus the mean of all rows, and weights are S^-1 times
-// from.
-func (r *Result) project(ctx context.Context, m *moments, from, weights [][]float64) error {
-	k, d := len(from), len(from[0])
-	root := make([]float64, k)
-	var g []float64 // M' S^-1 M
-	for i := range k {
-		root[i] = math.Sqrt(m.N[i] / m.rows())
-		for j := range i + 1 {
-			g = append(g, float64(root[i]*root[j])*f64.Dot(from[i], weights[j]))
-		}
-	}
-	values, vectors, err := linalg.Eigen(ctx, g, k)
+var (
+	shrinkageOption = learner.Option{Name: "shrinkage", Value: "NUMBER|auto",
+		Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for " +
+			"each class (Ledoit and Wolf).",
+		AllowedNumbers: "auto or a share from 0 to 1", IsAllowed: func(v float64) bool { return v >= 0 && v <= 1 },
+		NamedNumbers: map[string]float64{"auto": LedoitWolf}, Stored: learner.StoredIfChanged,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Shrinkage })}
+	solverOption = learner.Option{Name: "solver",
+		Help: "What to compute: the weights (cholesky), or also the directions for predict --project (eigen). auto " +
+			"is cholesky.", Words: append([]string{"auto"}, learner.WordsOf(Solvers)...),
+		MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
+)
+
+func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	r, err := Train(ctx, task.Rows, *task.Settings.(*Settings))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sum := 0.0
-	for j, value := range values[:min(k-1, d)] {
-		if !(value > float64(k)*1e-14*values[0]) {
-			break
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
+		m.Training.Ridge = r.Ridge
+		if r.Projection != nil {
+			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, ExplainedShares: r.ExplainedShares}
 		}
-		sum += value
-		v := make([]float64, d)
-		for class, u := range vectors[j] {
-			f64.Axpy(v, u*root[class]/math.Sqrt(value), weights[class])
-		}
-		if f64.Dot(v, from[k-1]) < 0 {
-			for i := range v {
-				v[i] = -v[i]
-			}
-		}
-		r.Projection, r.ExplainedShares = append(r.Projection, v), append(r.ExplainedShares, value)
-	}
-	for j := range r.ExplainedShares {
-		r.ExplainedShares[j] /= sum
-	}
-	return nil
+	}}, nil
 }
 
-// log returns log(a/b), computed by package f64 so that its bits are the same on all CPUs.
-func log(a, b float64) float64 {
-	if a < b {
-		return -log(b, a)
+func story(m *model.Model) (pairs []string) {
+	if m.Options.Shrinkage != "" {
+		pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
 	}
-	x := []float64{(a - b) / b}
-	f64.Log1p(x, x)
-	return x[0]
+	pairs = append(pairs, "solver", "one solution in "+humanize.Passes(m.Training.Epochs))
+	if p := m.Projection; p != nil {
+		var shares []string
+		for _, v := range p.ExplainedShares {
+			shares = append(shares, humanize.Percent(v))
+		}
+		pairs = append(pairs, "projection",
+			fmt.Sprintf("%s, which explain %s", humanize.Plural(int64(len(shares)), "direction"),
+				strings.Join(shares, ", ")))
+	}
+	return pairs
 }
