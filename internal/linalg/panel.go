@@ -36,6 +36,7 @@ type Panel struct {
 	factors        []float64          // ends with a row that belongs to no panel; see Add
 	dense          [][]float64        // for each PanelCols sums and each block of columns, a block of sums, whose first rows count
 	sparse         *kernel.SparseRows // nil if the rows are dense
+	picked         kernel.SparseRows  // memory of LoadRows
 	isCentred      bool               // the sparse rows are in ptr, idx and val
 	ptr            []int              // start of the elements of each centred row, and the end of the last row
 	idx            []uint32
@@ -63,23 +64,58 @@ func (p *Panel) Load(rows *block.Block) {
 	p.rows, p.sparse = rows.Len(), rows.Sparse
 	if p.sparse != nil {
 		if p.isCentred = rows.Centring != nil; p.isCentred {
-			p.centre(rows)
+			p.beginCentred()
+			for r := range p.rows {
+				p.centre(rows, r)
+			}
 		}
 		return
 	}
+	p.widen(rows, 0, 0, p.rows)
+}
+
+// LoadRows fills the panel with the rows of a block that have the given numbers, in ascending order.
+func (p *Panel) LoadRows(from *block.Block, numbers []int32) {
+	p.rows, p.sparse, p.isCentred = len(numbers), nil, false
+	switch {
+	case from.Sparse == nil:
+		for first, end := 0, 0; first < len(numbers); first = end {
+			for end = first + 1; end < len(numbers) && int(numbers[end]) == int(numbers[first])+end-first; end++ {
+			}
+			p.widen(from, int(numbers[first]), first, end-first)
+		}
+	case from.Centring != nil:
+		p.sparse, p.isCentred = from.Sparse, true
+		p.beginCentred()
+		for _, r := range numbers {
+			p.centre(from, int(r))
+		}
+	default:
+		to := &p.picked
+		to.Ptr, to.Idx, to.Val = append(to.Ptr[:0], 0), to.Idx[:0], to.Val[:0]
+		for _, r := range numbers {
+			columns, values := from.Sparse.Row(int(r))
+			to.Idx, to.Val = append(to.Idx, columns...), append(to.Val, values...)
+			to.Ptr = append(to.Ptr, int64(len(to.Idx)))
+		}
+		p.sparse = to
+	}
+}
+
+// widen writes n dense rows from row first on to the panel, as its rows from row at on.
+func (p *Panel) widen(rows *block.Block, first, at, n int) {
 	if p.wide == nil {
 		p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
 	}
-	WidenPanel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
+	WidenPanel(p.wide[at*cols:], rows.X[first*rows.Stride:], p.ones[:n], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
 }
 
-// centre is Load for sparse rows of a centred block.
-func (p *Panel) centre(rows *block.Block) {
-	p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0]
-	for r := range p.rows {
-		p.idx, p.val = AppendCentred(rows, r, p.idx, p.val)
-		p.ptr = append(p.ptr, len(p.idx))
-	}
+func (p *Panel) beginCentred() { p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0] }
+
+// centre appends row r of a sparse block with a centring.
+func (p *Panel) centre(rows *block.Block, r int) {
+	p.idx, p.val = AppendCentred(rows, r, p.idx, p.val)
+	p.ptr = append(p.ptr, len(p.idx))
 }
 
 // LoadSquares fills the panel with the squares of the elements of another panel's rows, which have as many columns.

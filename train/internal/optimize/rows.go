@@ -218,7 +218,11 @@ func (t *table) addTo(out []float64, p *batchSums, sums []float64) {
 // takeSums moves the sums from the scratch to p. It takes the squares only if squares is set.
 func (t *table) takeSums(c *scratch, p *batchSums, squares bool) {
 	if t.isDense {
-		t.takeDenseSums(c, p, squares)
+		rows := t.panelRows(c)
+		p.sums = rows.panel.Take(0, t.zeros()[:0])
+		if squares {
+			p.squares = rows.squares.Take(0, t.zeros()[:0])
+		}
 		return
 	}
 	if c.hasAllColumns {
@@ -284,63 +288,75 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 	}
 }
 
-// columnSums adds factor times row to the sums, and curvature times squared row to the squares, for each row of a chunk.
+// columnSums adds factor times row to the sums, and unless curvature is nil, curvature times squared row to the squares, for
+// each row of a chunk.
 func (t *table) columnSums(c *scratch, chunk block.Chunk, factor, curvature []float64) {
 	if t.isDense {
-		c.denseSums(chunk, factor, curvature)
+		t.panelRows(c).sums(chunk, factor, curvature)
 		return
 	}
 	rows := t.read(c, chunk)
 	for r, f := range factor {
+		s := 0.0
+		if curvature != nil {
+			s = curvature[r]
+		}
 		switch {
-		case f == 0 && curvature[r] == 0:
+		case f == 0 && s == 0:
 		case rows.IsCentred():
 			columns, values := rows.CentredRow(r)
-			add(c, columns, values, f, curvature[r])
+			add(c, columns, values, f, s)
 		default:
 			columns, values := rows.Row(r)
-			add(c, columns, values, f, curvature[r])
+			add(c, columns, values, f, s)
 		}
 	}
 }
 
-// product adds curvature times score at d times row to the sums, for each row with a curvature. It writes the scores of
-// these rows to scores, and returns their number. d is a result of pad.
-func (t *table) product(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
+// visit writes the scores at d of the rows of a chunk with takes(row) to scores, and returns their number. Unless factor is nil,
+// it adds factor(row, score) times row to the sums. d is a result of pad.
+func (t *table) visit(c *scratch, chunk block.Chunk, d []float64, takes func(r int) bool, scores []float64,
+	factor func(r int, score float64) float64) (n int64) {
 	if t.isDense {
-		return c.denseProduct(chunk, d, curvature, scores)
+		return t.panelRows(c).visit(chunk, d, takes, scores, factor)
 	}
 	rows := t.read(c, chunk)
-	for r, curvature := range curvature {
-		if curvature == 0 {
+	for r := range chunk.Len() {
+		if !takes(r) {
 			continue
 		}
 		n++
 		if rows.IsCentred() {
 			columns, values := rows.CentredRow(r)
-			scores[r] = linalg.ScoreSparse(columns, values, d)
-			addSum(c, columns, values, float64(curvature*scores[r]))
+			if scores[r] = linalg.ScoreSparse(columns, values, d); factor != nil {
+				addSum(c, columns, values, factor(r, scores[r]))
+			}
 			continue
 		}
 		columns, values := rows.Row(r)
-		scores[r] = linalg.ScoreSparse(columns, values, d)
-		addSum(c, columns, values, float64(curvature*scores[r]))
+		if scores[r] = linalg.ScoreSparse(columns, values, d); factor != nil {
+			addSum(c, columns, values, factor(r, scores[r]))
+		}
 	}
 	return n
+}
+
+// product adds curvature times score at d times row to the sums, for each row with a curvature. It writes the scores of
+// these rows to scores, and returns their number. d is a result of pad.
+func (t *table) product(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
+	return t.visit(c, chunk, d, func(r int) bool { return curvature[r] != 0 }, scores,
+		func(r int, score float64) float64 { return curvature[r] * score })
 }
 
 // scoreFlatRows writes the scores at d of the rows without a curvature to scores, and returns their number. d is a result of
 // pad.
 func (t *table) scoreFlatRows(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
-	if t.isDense {
-		return c.denseFlatScores(chunk, d, curvature, scores)
+	return t.visit(c, chunk, d, func(r int) bool { return curvature[r] == 0 }, scores, nil)
+}
+
+func (t *table) panelRows(c *scratch) *panelRows {
+	if c.dense == nil {
+		c.dense = newPanelRows(t.cols)
 	}
-	rows := t.read(c, chunk)
-	for r, curvature := range curvature {
-		if curvature == 0 {
-			n++
-			scores[r] = rows.Score(r, d)
-		}
-	}
-	return n
+	return c.dense
 }
