@@ -125,7 +125,7 @@ func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, er
 		h = l.hessian
 	}
 	for again := true; again; again = h.w == nil { // the update may be rounding errors
-		if err := l.pass(ctx, point{W: l.padded(w)}, h, &at); err != nil {
+		if err := l.pass(ctx, l.padded(w), h, &at); err != nil {
 			return nil, err
 		}
 	}

@@ -78,20 +78,16 @@ func TestRareCategories(t *testing.T) {
 func TestHessian(t *testing.T) {
 	ctx := context.Background()
 	x, y := draw(700, 5, 4)
-	bring := func(d *block.Data, points ...[]float64) hessian {
-		opt := Settings{Options: Options{L2: 1}}
-		require.Value(begin(ctx, d, &opt))(t)
-		s := newSolver(d, opt)
+	at := func(d *block.Data, points ...[]float64) hessian {
+		p, h := newProblem(d, Settings{Options: Options{L2: 1, Loss: SquaredHinge}}), hessian{}
 		for _, w := range points {
-			if err := s.evaluate(ctx, point{W: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.pass(ctx, p.padded(w), &h, new(sums)))
 		}
-		return s.hessian
+		return h
 	}
 	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
 	d := testproblems.Weighted(testproblems.Dense(x, y, true), func(r int) float64 { return float64(r%9) / 7 })
-	got, want := bring(d, zero, far, there), bring(d, there)
+	got, want := at(d, zero, far, there), at(d, there)
 	requireNearly(t, "matrix", got.rows, want.rows, 1e-14)
 	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
 		t.Errorf("it is of the points %v and %v", got.w, want.w)
@@ -99,7 +95,7 @@ func TestHessian(t *testing.T) {
 
 	x[0][0], y[0] = 1e5, 1
 	d = testproblems.Dense(x, y, true)
-	if h := bring(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
+	if h := at(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
 		t.Error("rounding errors are taken for a matrix")
 	}
 	points := [][]float64{zero}
@@ -109,7 +105,7 @@ func TestHessian(t *testing.T) {
 			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})
 		}
 	}
-	if h := bring(testproblems.Dense(x, y, true), points...); h.w != nil {
+	if h := at(testproblems.Dense(x, y, true), points...); h.w != nil {
 		t.Error("what many steps leave is taken for a matrix")
 	}
 	r := mustTrain(t, d, Settings{})

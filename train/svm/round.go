@@ -73,7 +73,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 // losses makes a pass over the rows and returns the sum of their losses at each point w. With errors, the sums of
 // squaredChange at each point follow.
 func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
-	args := lossesArgs{p.loss.isSquared(), errors, w}
+	args := lossesArgs{p.loss == SquaredHinge, errors, w}
 	total := args.sums()
 	err := distributed.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesChunk(args), func(sums []float64) {
 		f64.Axpy(total, 1, sums)
@@ -97,11 +97,7 @@ func (a *lossesArgs) sums() []float64 {
 }
 
 func lossesChunk(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
-	opt := Settings{Options: Options{Loss: Hinge}}
-	if args.Squared {
-		opt.Loss = SquaredHinge
-	}
-	return newProblem(src, opt).lossesChunk(args)
+	return newProblem(src, Settings{}).lossesChunk(args)
 }
 
 // lossesChunk returns the function that sums the losses of a chunk at each point.
@@ -124,7 +120,7 @@ func (p *problem) lossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 				shortfall(panel, rows.Y, w, u)
 				for i, u := range u {
 					if c := rows.Weight(i); c > 0 {
-						addLoss(&p.loss, &args, sums, k, &wide, rows, i, u)
+						addLoss(&args, sums, k, &wide, rows, i, u)
 					}
 				}
 			}
@@ -143,7 +139,7 @@ func (p *problem) wideLossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 		for r := range chunk.Len() {
 			for k, w := range args.W {
 				if chunk.Weight(r) > 0 {
-					addLoss(&p.loss, &args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
+					addLoss(&args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
 				}
 			}
 		}
@@ -152,36 +148,25 @@ func (p *problem) wideLossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 }
 
 // addLoss adds row r, with margin 1-u at point k, to the sums.
-func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *linalg.WideReader, rows *block.Block, r int, u float64) {
+func addLoss(args *lossesArgs, sums []float64, k int, wide *linalg.WideReader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)
-	sums[k] += float64(l.loss(u) * c)
+	loss, slope := max(0, u), c
+	if args.Squared {
+		loss, slope = loss*loss, float64(c*(2*u))
+	}
+	sums[k] += float64(loss * c)
 	if args.Errors && !(u <= 0) {
 		columns, values := wide.Row(rows, r)
-		sums[len(args.W)+k] += float64(squaredChange(l, u, c, columns, values, args.W[k]))
+		sums[len(args.W)+k] += squaredChange(slope, columns, values, args.W[k])
 	}
 }
 
-// loss returns the loss, without smoothing, of a row with sample weight 1 and margin 1-u.
-func (l *smoothing) loss(u float64) float64 {
-	switch {
-	case !(u <= 0) && l.isSquared():
-		return u * u
-	case !(u <= 0):
-		return u
-	}
-	return 0
-}
-
-// squaredChange returns the square of a change of the loss of a row with sample weight c and margin 1-u: the change if
-// the score changed by the sum of the sizes of its terms.
-func squaredChange(l *smoothing, u, c float64, columns []uint32, values, w []float64) float64 {
-	by := c
-	if l.isSquared() {
-		by *= 2 * u
-	}
+// squaredChange returns the square of the change of a loss if the score changed by the sum of the sizes of its terms. slope is the
+// derivative of the loss.
+func squaredChange(slope float64, columns []uint32, values, w []float64) float64 {
 	terms := 0.0
 	for i, column := range columns {
 		terms += math.Abs(float64(values[i] * w[column]))
 	}
-	return float64(by*terms) * float64(by*terms)
+	return float64(slope*terms) * float64(slope*terms)
 }

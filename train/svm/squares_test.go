@@ -24,8 +24,8 @@ func TestSquares(t *testing.T) {
 				w[i] = rng.NormFloat64()
 			}
 			var got, want sums
-			require.NoError(t, plain.pass(t.Context(), point{W: plain.padded(w)}, &of, &got))
-			require.NoError(t, weighted.pass(t.Context(), point{W: plain.padded(w)}, &ones, &want))
+			require.NoError(t, plain.pass(t.Context(), plain.padded(w), &of, &got))
+			require.NoError(t, weighted.pass(t.Context(), plain.padded(w), &ones, &want))
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(of, ones) {
 				t.Fatalf("%d rows: %+v, and %+v with sample weights", n, got, want)
 			}

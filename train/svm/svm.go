@@ -4,13 +4,10 @@ package svm
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"math"
 	"slices"
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -179,13 +176,8 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 		return task.Truncated(ctx)
 	case usesDualDescent(src.Rows(), cols):
 		return task.DualHinge(ctx)
-	case hasManyColumns(cols):
-		return task.Hinge(ctx)
 	}
-	s := newSolver(src, opt)
-	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, LowerBound: s.lowerBound,
-		Passes: s.passes, Visits: s.visits, Steps: s.steps, OutOfPasses: s.passes >= opt.Epochs}, err
+	return task.Hinge(ctx)
 }
 
 // hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
@@ -212,111 +204,4 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 		return src, nil
 	}
 	return src, learner.TwoClasses(spec)
-}
-
-type solver struct {
-	*problem
-	opt            Settings
-	goal           float64 // gap to reach, relative to the objective
-	w              []float64
-	at             sums    // sums at w
-	lowerBound     float64 // greatest dual objective so far; with all dual variables 0 it is 0
-	hessian        hessian
-	factor         *linalg.Factor
-	ridge          float64 // ridge added to the scaled diagonal of the factored matrix; see linalg.Factorise
-	factorIsFresh  bool    // factor belongs to the Hessian at w
-	passes         int64
-	visits         int64 // visited rows, including rows of samples and near rows
-	steps          int64
-	halfGap        float64 // half of the gap at the last halving; see isNearNoise
-	halvedPasses   int64   // number of passes at that halving
-	nearRowsMisled bool    // near rows alone led to weights worse than zeros
-	converged      bool
-	chosenRows     []bool  // rows that shrink takes
-	leastSlope     float64 // least slope at which hinge calls shrink
-	hasOneClass    bool    // all rows have the same class
-	start          time.Time
-	trace
-}
-
-func newSolver(src block.Source, opt Settings) *solver {
-	p := newProblem(src, opt)
-	return &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, linalg.Pad(p.cols)), start: time.Now()}
-}
-
-// solve finds the optimum, or goes as far towards it as the options allow. With many rows, it begins at the optimum of
-// a sample.
-func (s *solver) solve(ctx context.Context) error {
-	if done, err := s.resume(ctx); done {
-		return err
-	}
-	sample, err := learner.Sample(ctx, s.src)
-	if err != nil {
-		return err
-	}
-	if sample == nil {
-		return s.minimise(ctx)
-	}
-	n := float64(sample.Rows())
-	opt := s.opt
-	opt.L2 *= n / float64(s.src.Rows())
-	opt.Progress, opt.Checkpoint = nil, nil
-	few := newSolver(sample, opt)
-	// The goal is about the difference between the objective at the sample's optimum and the optimum over all rows.
-	few.goal = float64(s.cols) / n
-	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
-		return err
-	}
-	if err != nil || !few.converged || few.hasOneClass {
-		return s.minimise(ctx) // training on all rows may work although training on a sample failed
-	}
-	s.w, s.steps, s.visits = few.w, few.steps, few.visits
-	return s.solveNearby(ctx, math.Sqrt(few.goal))
-}
-
-// minimise continues from s.w with all rows.
-func (s *solver) minimise(ctx context.Context) error {
-	if s.loss.base == nil {
-		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
-	}
-	if err := s.evaluate(ctx, point{W: s.w}, s.factor == nil, &s.at); err != nil {
-		return err
-	}
-	if s.at.objective > s.at.Weight { // worse than zeros, from which the optimum is then no farther
-		s.w, s.factor = make([]float64, len(s.w)), nil
-		clear(s.loss.base)
-		s.loss.slope = optimize.FirstSlope
-		if err := s.evaluate(ctx, point{W: s.w}, true, &s.at); err != nil {
-			return err
-		}
-	}
-	// If all rows have one class, a bias is enough.
-	if a := s.at.A; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
-		s.w[s.cols-1], s.hasOneClass = math.Copysign(1, a[1]-a[0]), true
-		err := s.evaluate(ctx, point{W: s.w}, false, &s.at)
-		s.hasReachedGoal()
-		return err
-	}
-	s.stuckTimes = 0
-	return s.hinge(ctx)
-}
-
-// countPass makes a pass, which sets at, counts it and reports progress.
-func (s *solver) countPass(at *sums, pass func() error) error {
-	var measure *learner.Measure // state after the pass; nil if unknown
-	report := func(sum func() [sha256.Size]byte) {
-		s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(),
-			Updates: s.steps, Sum: sum, Measure: measure})
-	}
-	report(nil)
-	if err := pass(); err != nil {
-		return err
-	}
-	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
-	if at.gradient != nil {
-		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient),
-			Gap: max(0, at.objective-max(s.lowerBound, at.dual))}
-	}
-	report(learner.SumOf(s.w))
-	return nil
 }

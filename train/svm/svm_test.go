@@ -119,35 +119,56 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
-// TestShrink: with rows fixed, the optimum is that of all rows, from any start. Every form of the same rows has the same bits.
-func TestShrink(t *testing.T) {
+// TestForms: every form of the same rows has the same bits, and a proven optimum.
+func TestForms(t *testing.T) {
 	x, y := draw(5000, 4, 3)
-	d, same := testproblems.Dense(x, y, true), map[float64][]float64{}
-	for name, src := range map[string]block.Source{"dense": d, "sparse": testproblems.Sparse(d), "streamed": testproblems.Stream{Data: d}, "no bias": testproblems.Dense(x, y, false),
-		"weighted": testproblems.Weighted(d, func(r int) float64 { return float64(r * 7 % 5) })} {
-		opt := Settings{Options: Options{Loss: Hinge, L2: 2}}
-		require.Value(begin(t.Context(), src, &opt))(t)
-		want := mustTrain(t, src, opt)
-		for _, from := range []float64{0, 0.9, 1, -1} {
-			s := newSolver(src, opt)
-			for i, v := range want.ExactWeights {
-				s.w[i] = from * v
+	d := testproblems.Dense(x, y, true)
+	weighted := testproblems.Weighted(d, func(r int) float64 { return float64(r * 7 % 5) })
+	for _, loss := range Losses {
+		for k, forms := range [][]block.Source{{d, testproblems.Sparse(d), testproblems.Stream{Data: d}},
+			{weighted, testproblems.Stream{Data: weighted}}, {testproblems.Dense(x, y, false)}} {
+			var want *Result
+			for i, src := range forms {
+				got := mustTrain(t, src, Settings{Options: Options{Loss: loss, L2: 2}, Run: learner.Run{Workers: 1 + i}})
+				if want == nil {
+					want = got
+				}
+				if !got.Converged || !slices.Equal(got.ExactWeights, want.ExactWeights) || got.Visits != want.Visits || got.Gap != want.Gap {
+					t.Errorf("%s, rows %d in form %d: weights %v with a gap of %v, another form has %v", loss, k, i, got.ExactWeights, got.Gap, want.ExactWeights)
+				}
 			}
-			require.NoError(t, s.solveNearby(context.Background(), 0.05/kinkErrors))
-			if d := s.at.objective/want.Objective - 1; !s.converged || math.Abs(d) > 2*tolerance || s.at.objective < s.lowerBound {
-				t.Errorf("%s from %v: objective %v is %.1e above, gap %v after %d passes", name, from, s.at.objective, d, s.at.objective-s.lowerBound, s.passes)
+		}
+	}
+}
+
+// TestMisleadingSample: rows whose sample has other labels than most rows have a proven optimum. So do a sample of one class, rows
+// sorted by their labels, duplicated rows, rows that contradict each other, and sample weights of 0 and 1e6.
+func TestMisleadingSample(t *testing.T) {
+	const chunks = 20
+	n := chunks * block.ChunkRows
+	x, y := draw(n, 3, 9)
+	isSampled := func(r int) bool { return r/block.ChunkRows == 0 || r/block.ChunkRows == chunks/2 }
+	for name, label := range map[string]func(r int) float64{
+		"plain":      func(r int) float64 { return y[r] },
+		"flipped":    func(r int) float64 { return map[bool]float64{true: -1, false: 1}[isSampled(r)] * y[r] },
+		"one class":  func(r int) float64 { return map[bool]float64{true: 1, false: y[r]}[isSampled(r)] },
+		"sorted":     func(r int) float64 { return math.Copysign(1, float64(n/3-r)) },
+		"contradict": func(r int) float64 { return float64(1 - 2*(r%2)) },
+	} {
+		labels, x := make([]float64, n), slices.Clone(x)
+		for r := range labels {
+			if labels[r] = label(r); name == "contradict" {
+				x[r] = x[r-r%2]
 			}
-			if from == 1 && s.passes > 3 {
-				t.Errorf("%s: %d passes from the optimum", name, s.passes)
-			}
-			if name == "no bias" || name == "weighted" {
-				continue
-			}
-			if same[from] == nil {
-				same[from] = s.w
-			}
-			if !slices.Equal(s.w, same[from]) {
-				t.Errorf("%s from %v: weights %v, another form has %v", name, from, s.w, same[from])
+		}
+		d := testproblems.Dense(x, labels, true)
+		for _, src := range []*block.Data{d, testproblems.Weighted(d, func(r int) float64 { return []float64{1, 0, 1e6}[min(2, r%50)] })} {
+			for _, l2 := range []float64{1e-3, 1, 1e3} {
+				r := mustTrain(t, src, Settings{Options: Options{Loss: Hinge, L2: l2}})
+				if w := testproblems.Float64s(r.Weights); !r.Converged || math.Abs(exactObjective(src, w, Hinge, l2)/r.Objective-1) > 1e-8 {
+					t.Errorf("%s, weighted %t, l2 %v: converged %v after %d passes, gap %v of %v, which is %v", name, src != d, l2, r.Converged, r.Epochs, r.Gap,
+						r.Objective, exactObjective(src, w, Hinge, l2))
+				}
 			}
 		}
 	}

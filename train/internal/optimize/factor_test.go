@@ -16,7 +16,7 @@ func TestPick(t *testing.T) {
 	const n, cols = 20_000, 100
 	src := block.NewData(&schema.Spec{}, nil)
 	for _, power := range []float64{0, 1, 4} {
-		s := &search{Tally: Tally{Task: &Task{Rows: src}}, table: &table{cols: cols}}
+		s := &search{Tally: &Tally{Task: &Task{Rows: src}}, table: &table{cols: cols}}
 		total, most, picked, picks := 0.0, 0.0, 0, make([]float64, n)
 		for range n {
 			s.pointAtWeights.Curvature = append(s.pointAtWeights.Curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))

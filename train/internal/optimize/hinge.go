@@ -3,109 +3,230 @@ package optimize
 import (
 	"context"
 	"math"
+	"time"
 
+	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
+	"halfspace/schema"
 	"halfspace/train/learner"
 )
 
-// FirstSlope is the slope of a smooth hinge at the beginning, with zero weights. With a slope above MostSlope, dual
-// variables would be rounding errors of margins.
 const (
-	FirstSlope = 0.5
-	MostSlope  = 1 << 40
-)
+	firstSlope = 0.5 // slope of the smooth hinge at the beginning, with zero weights
+	kinkErrors = 4   // a row is near its kink within this times the error of scores at a sample's optimum
 
-const (
+	nearSlopeFactor = 5    // a search of near rows begins with this times the slope
+	nearShare       = 4    // a search of all rows ends if at most 1/nearShare of them are near
+	mostKeptRows    = 512  // but not with at most this number of rows
+	nearEpochs      = 1000 // most passes over the near rows
+	wideningFactor  = 4    // the slope is divided by this if the near rows can't balance the fixed rows
+
 	// The multipliers change once the gradient's part of the gap is at most gradientShare times the gap.
 	gradientShare  = 0.05
 	mostNoiseSteps = 2   // or after this number of steps whose gain is rounding error
+	stuckGrowth    = 0.2 // the slope then grows by this
+	mostStuckTimes = 3   // the search ends if this happens that many times in a row
 	zoneFactor     = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
-// Hinge finds the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0, as Truncated does for a smooth loss.
+// Hinge finds the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or reading the rows fails, it
+// returns the weights so far with the error.
 //
-// It runs the augmented Lagrangian method (Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector
-// Machine", Optimization Methods and Software 35, 2020). The steps minimise a smooth form of the loss. Then each row's
-// dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks have
-// a curvature. At the end these rows are few, and a product visits only them.
+// It runs the augmented Lagrangian method on the dual problem (Yan and Li, "An Efficient Augmented Lagrangian Method for
+// Support Vector Machine", Optimization Methods and Software 35, 2020, algorithm 1). The dual problem has a variable a from 0
+// to 1 for each row; see dualObjective. The steps of Newton's method, as in Truncated, minimise a smooth form of the loss. Then
+// each row's dual variable becomes its multiplier, and the slope of the smooth form is raised.
+//
+// Only rows near the kink of their loss decide where the minimum is. Once few rows are near, Hinge makes a pass over all rows.
+// The pass fixes the dual variables of the other rows at 0 or 1, which makes the losses of these rows one linear function. Newton's
+// method goes on with the near rows alone. The next pass over all rows proves the gap, and adds the rows that were fixed
+// wrongly. With many rows, Hinge begins at the minimum of a sample, with the rows near their kinks there.
+//
+// Between the passes over all rows, it keeps the multipliers alone.
 func (t *Task) Hinge(ctx context.Context) (*Solution, error) {
-	return t.truncated(ctx, &hinge{slope: FirstSlope, base: make([]float64, t.Rows.Rows())})
+	h := newHingeSearch(t, gapGoal)
+	resumed, err := t.Checkpoint.Load(h.state)
+	if err == nil && !resumed {
+		err = h.beginAtSample(ctx)
+	}
+	if err == nil {
+		err = h.minimise(ctx)
+	}
+	return &Solution{W: h.w, Loss: h.loss, Objective: h.objective, LowerBound: min(h.objective, h.lowerBound), Weight: h.weight,
+		Passes: h.Passes(), Visits: h.Passes()*t.Rows.Rows() + h.nearVisits, Steps: h.Steps, OutOfPasses: h.lacksPasses(2)}, err
 }
 
-// A hinge is a smooth form of the hinge loss. The loss of a row with margin 1-u is the maximum over a of a u -
-// (a-base)^2 / (2 slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0 and 1 are the row's
-// kinks.
-type hinge struct {
-	slope       float64
-	base        []float64 // multiplier of each row
-	stepsBefore int64     // number of steps before the multipliers changed
+// A hingeSearch is the state of Hinge between two passes over all rows.
+type hingeSearch struct {
+	Tally
+	goal       float64 // gap to reach, relative to the objective
+	w          []float64
+	smooth     smoothHinge // with the multipliers of all rows
+	lowerBound float64     // the greatest dual objective so far; with all dual variables 0 it is 0
+	nearVisits int64       // number of visited rows in searches of near rows
+	near       []int64     // numbers of the near rows of the last pass, which stay near
 
-	// zone is half the width of the zone about each margin over which curvatures are means: the root mean square of the
-	// changes of margins in the last step. A Newton step with the curvature at a point would be far too long where many
-	// rows cross a kink.
-	zone       float64
-	widestZone float64 // widest zone since the multipliers changed
+	isWhole bool    // the search is one of all rows
+	isKept  bool    // and stays so, because near rows alone led nowhere
+	all     *search // search of all rows; nil: it has not begun
+
+	loss, objective, weight float64 // at w
 }
 
-// state saves or restores the state. It does nothing if h is nil, and so do zoneWidth, setZone and restoreZone.
-func (h *hinge) state(w *checkpoint.Walk) {
-	if h != nil {
-		learner.State(w, &h.stepsBefore, &h.slope, &h.zone, &h.widestZone, h.base)
+func newHingeSearch(t *Task, goal float64) *hingeSearch {
+	return &hingeSearch{Tally: Tally{Task: t, Start: time.Now()}, goal: goal, w: make([]float64, t.Rows.Spec().Cols()), isWhole: true,
+		smooth: smoothHinge{slope: firstSlope, base: block.Alloc[float64](int(t.Rows.Rows()))}}
+}
+
+// state saves or restores the state.
+func (h *hingeSearch) state(w *checkpoint.Walk) {
+	h.Tally.State(w)
+	learner.State(w, &h.lowerBound, &h.nearVisits, &h.isWhole, &h.isKept, &h.smooth.slope, h.w, h.smooth.base)
+	checkpoint.Slice(w, &h.near)
+	if h.isWhole {
+		if h.all == nil {
+			h.all = newSearch(&h.Tally, &h.smooth)
+			h.all.resumed = true
+		}
+		h.all.state(w)
 	}
 }
 
-// dual returns the dual variable of row i, whose margin is 1-u.
-func (h *hinge) dual(i int64, u float64) float64 { return max(0, min(1, h.base[i]+float64(h.slope*u))) }
+// beginAtSample takes the minimum of a sample as the beginning, if there are enough rows.
+func (h *hingeSearch) beginAtSample(ctx context.Context) error {
+	sample, err := learner.Sample(ctx, h.Rows)
+	if sample == nil || err != nil {
+		return err
+	}
+	few, share := *h.Task, float64(sample.Rows())/float64(h.Rows.Rows())
+	few.Rows, few.L2, few.Epochs, few.Progress, few.Checkpoint = sample, h.L2*share, nearEpochs, nil, nil
+	// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
+	s := newHingeSearch(&few, float64(len(h.w))/float64(sample.Rows()))
+	if err := s.minimise(ctx); err != nil {
+		return ctx.Err() // training on all rows may work although training on a sample failed
+	}
+	h.Steps, h.nearVisits = s.Steps, s.VisitedRows+s.nearVisits
+	if s.objective-s.lowerBound > s.goal*s.objective {
+		return nil
+	}
+	h.w, h.isWhole, h.smooth.slope = s.w, false, 0.5/(kinkErrors*math.Sqrt(s.goal))
+	for i := range h.smooth.base {
+		h.smooth.base[i] = 0.5
+	}
+	return nil
+}
 
-// losses is Task.Loss for the rows from first on. curvature is the mean over margins that differ from the row's by at
-// most zone.
-func (h *hinge) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
-	for k, label := range y {
-		i := first + int64(k)
-		z[k] *= label
-		u, base := 1-float64(z[k]), h.base[i]
-		a := h.dual(i, u)
-		factor[k], loss[k] = -float64(a*label), float64(a*u)-float64((a-base)*(a-base))/(2*h.slope)
-		lo, hi := -base/h.slope, (1-base)/h.slope
-		switch {
-		case zone > 0:
-			curvature[k] = float64(h.slope*max(0, min(hi, u+zone)-max(lo, u-zone))) / (2 * zone)
-		case u > lo && u < hi:
-			curvature[k] = h.slope
+// minimise goes on until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is reached.
+func (h *hingeSearch) minimise(ctx context.Context) error {
+	for missed := false; ; {
+		if h.isWhole {
+			if narrows, err := h.searchAll(ctx); !narrows || err != nil {
+				return err
+			}
+			h.isWhole, h.all = false, nil
+			continue
+		}
+		h.Mark(h.state)
+		near, err := h.findNear(ctx)
+		if err != nil || h.hasReachedGoal() || h.lacksPasses(2) {
+			return err
+		}
+		switch isWorse := h.objective > h.weight; {
+		case isWorse && h.near == nil || missed || int64(len(near.numbers)) > h.Rows.Rows()/2:
+			if h.isWhole, h.isKept = true, missed || h.near != nil; isWorse { // the minimum is no farther from zeros
+				clear(h.w)
+				clear(h.smooth.base)
+				h.smooth.slope = firstSlope
+			}
+		case !near.canBalance():
+			h.smooth.slope /= wideningFactor
 		default:
-			curvature[k] = 0
+			if missed, err = h.searchNear(ctx, near); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-func (h *hinge) zoneWidth() float64 {
-	if h == nil {
-		return 0
+func (h *hingeSearch) hasReachedGoal() bool { return h.objective-h.lowerBound <= h.goal*h.objective }
+
+// searchAll searches with all rows. It tells whether it ended because few rows are near.
+func (h *hingeSearch) searchAll(ctx context.Context) (narrows bool, err error) {
+	if h.all == nil {
+		h.smooth.stepsBefore, h.smooth.zone, h.smooth.widestZone = h.Steps, 0, 0
+		h.all = newSearch(&h.Tally, &h.smooth)
 	}
-	return h.zone
+	s := h.all
+	defer func() {
+		h.w, h.loss, h.objective, h.weight, h.lowerBound = s.pointAtWeights.W, s.pointAtWeights.Loss, s.pointAtWeights.Objective,
+			s.pointAtWeights.Weight, s.lowerBound
+	}()
+	if err := s.begin(ctx, h.w, nil, h.lowerBound); err != nil {
+		return false, err
+	}
+	if err := s.takeBiasAlone(ctx); err != nil {
+		return false, err
+	}
+	h.Mark(h.state)
+	return s.minimiseHinge(ctx, h.goal, !h.isKept, func() { h.Mark(h.state) })
 }
 
-// setZone sets the zone after a step of the given length. scores are the scores of the step at length 1. It returns the
-// zone before.
-func (h *hinge) setZone(length float64, scores []float64) (before float64) {
-	if h == nil {
-		return 0
+// searchNear searches with the near rows. It tells whether it missed half of the goal.
+func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) (missed bool, err error) {
+	few := *h.Task
+	few.Rows, few.Epochs, few.Progress, few.Checkpoint = near.view(h.Rows.Spec()), nearEpochs, nil, nil
+	tally := Tally{Task: &few, Start: h.Start}
+	s := newSearch(&tally, &smoothHinge{slope: nearSlopeFactor * h.smooth.slope, base: near.base, fixed: &near.fixed})
+	// The bound is that of these fixed rows: their minimum may be below that of all rows.
+	if err = s.begin(ctx, h.w, near.scores, math.Inf(-1)); err == nil {
+		_, err = s.minimiseHinge(ctx, h.goal/2, false, func() {})
 	}
-	before = h.zone
-	h.zone = float64(length * math.Sqrt(f64.Dot(scores, scores)/float64(len(scores))))
-	h.widestZone = max(h.widestZone, h.zone)
-	return before
+	h.Steps, h.nearVisits = h.Steps+tally.Steps, h.nearVisits+tally.VisitedRows
+	if err != nil {
+		return true, err
+	}
+	h.w, h.lowerBound = s.pointAtWeights.W, max(h.lowerBound, s.lowerBound)
+	for i, row := range near.numbers {
+		h.smooth.base[row] = near.base[i]
+	}
+	h.near = near.numbers
+	return s.pointAtWeights.Objective-s.lowerBound > h.goal/2*s.pointAtWeights.Objective, nil
 }
 
-// restoreZone restores the zone after a step that isn't taken: the zone of the curvatures at the weights.
-func (h *hinge) restoreZone(zone float64) {
-	if h != nil {
-		h.zone = zone
+// minimiseHinge makes steps and raises the slope until the gap is small enough, rounding prevents a smaller gap, or the limit of
+// passes is reached. With narrows, it also ends once few rows are near their kinks, and tells so. It calls mark after each step.
+func (s *search) minimiseHinge(ctx context.Context, goal float64, narrows bool, mark func()) (narrowed bool, err error) {
+	for s.pointAtWeights.Objective-s.lowerBound > goal*s.pointAtWeights.Objective &&
+		s.idleSteps < mostIdleSteps && s.hinge.stuckTimes < mostStuckTimes && !s.lacksPasses(2) && s.hinge.slope <= mostSlope {
+		next := s.step
+		if s.isNearMinimum() {
+			if narrows && s.hasFewNearRows() {
+				return true, nil
+			}
+			next = s.raiseSlope
+		}
+		if err := next(ctx); err != nil {
+			return false, err
+		}
+		mark()
 	}
+	return false, nil
 }
 
-func (h *hinge) isAtMostSlope() bool { return h != nil && h.slope > MostSlope }
+// takeBiasAlone takes a bias of 1 or -1, whose loss is 0, if all rows have one class and the weights are zeros.
+func (s *search) takeBiasAlone(ctx context.Context) error {
+	p := &s.pointAtWeights
+	if s.features == s.cols || (p.Duals[0] == 0) == (p.Duals[1] == 0) || f64.Dot(p.W, p.W) > 0 {
+		return nil
+	}
+	bias := math.Copysign(1, p.Duals[1]-p.Duals[0])
+	p.W[s.features], s.hasBatchSums = bias, true
+	for i := range p.Scores {
+		p.Scores[i] = bias
+	}
+	return s.evaluate(ctx, p, nil, nil)
+}
 
 // isNearMinimum tells whether the smooth form is near its minimum.
 func (s *search) isNearMinimum() bool {
@@ -115,30 +236,101 @@ func (s *search) isNearMinimum() bool {
 			s.idleSteps >= mostNoiseSteps)
 }
 
+func (s *search) hasFewNearRows() bool {
+	near, rows := int64(0), s.Rows.Rows()
+	for i, z := range s.pointAtWeights.Scores {
+		u := 1 - float64(z*s.y[i])
+		if a := s.hinge.dual(int64(i), u); a > 0 && a < 1 || s.hinge.isNear(u) {
+			near++
+		}
+	}
+	return rows > mostKeptRows && near <= rows/nearShare
+}
+
 // raiseSlope makes the dual variables the multipliers, and raises the slope.
 func (s *search) raiseSlope(ctx context.Context) error {
 	h := s.hinge
 	for i, z := range s.pointAtWeights.Scores {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
-	h.slope *= SlopeGrowth(s.Steps - h.stepsBefore)
+	if s.idleSteps >= mostNoiseSteps { // rounding errors of margins grow with the slope
+		h.slope *= stuckGrowth
+		h.stuckTimes++
+	} else {
+		h.slope *= slopeGrowth(s.Steps - h.stepsBefore)
+		h.stuckTimes = 0
+	}
 	h.zone, h.widestZone = zoneFactor*h.widestZone, 0
 	h.stepsBefore, s.idleSteps = s.Steps, 0
 	return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 }
 
-// SlopeGrowth returns the factor by which the slope of a smooth hinge grows after a number of steps with the present
-// slope.
-func SlopeGrowth(steps int64) float64 {
-	switch {
-	case steps <= 1:
-		return 25
-	case steps <= 3:
-		return 10
-	case steps <= 6:
-		return 5
-	case steps <= 10:
-		return 3
+// nearRows are the rows near their kinks, and the sums over the other rows.
+type nearRows struct {
+	rows           []*block.Block // near rows of each chunk
+	base, scores   []float64      // of each near row
+	numbers        []int64
+	weights        [2]float64 // sum of the sample weights of the near rows of each class
+	fixed          fixedRows
+	loss, ofWeight float64 // sums over all rows
+}
+
+// canBalance tells whether dual variables of the near rows can make the sums of both classes equal.
+func (n *nearRows) canBalance() bool {
+	return n.fixed.duals[0] <= n.fixed.duals[1]+n.weights[1] && n.fixed.duals[1] <= n.fixed.duals[0]+n.weights[0]
+}
+
+// view returns the near rows in blocks.
+func (n *nearRows) view(spec *schema.Spec) *block.Data {
+	var blocks []*block.Block
+	per, first := block.Rows(spec.Cols()), int64(0)
+	var b *block.Block
+	for _, rows := range n.rows {
+		for i := range rows.Y {
+			if b == nil || len(b.Y) == per {
+				b = &block.Block{First: first}
+				blocks = append(blocks, b)
+			}
+			learner.AppendRow(b, rows, i)
+			first++
+		}
 	}
-	return 2
+	return block.NewData(spec, blocks)
+}
+
+// findNear makes a pass over all rows at the weights. It makes the dual variable of each row its multiplier, and finds the rows
+// near their kinks: rows whose dual variable is free or leaves a bound, rows with a margin in the zone about 1, and those that
+// were near before.
+func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
+	n, t := &nearRows{fixed: fixedRows{vector: make([]float64, len(h.w))}}, newTable(h.Rows, h.Workers)
+	add := func(c *nearChunk) {
+		n.loss += c.loss
+		n.ofWeight += c.weight
+		for class := range c.duals {
+			n.fixed.duals[class] += c.duals[class]
+			n.weights[class] += c.nearWeights[class]
+		}
+		t.addTo(n.fixed.vector, &c.fixed, c.fixed.sums)
+		n.rows, n.base, n.scores, n.numbers = append(n.rows, &c.rows), append(n.base, c.base...), append(n.scores, c.scores...),
+			append(n.numbers, c.numbers...)
+	}
+	var err error
+	if cluster, _ := block.RemoteOf(h.Rows); cluster != nil {
+		err = eachNearRemote(ctx, h.Rows, h.w, &h.smooth, h.near, add)
+	} else {
+		err = t.eachNear(ctx, h.w, &h.smooth, h.near, add)
+	}
+	if err != nil {
+		return nil, err
+	}
+	features, penalty := h.Rows.Spec().Width(), 0.0
+	for _, v := range h.w[:features] {
+		penalty += float64(float64(h.L2/2*v) * v)
+	}
+	h.loss, h.weight, h.objective = n.loss, n.ofWeight, n.loss+penalty
+	h.Visit(h.Rows.Rows(), learner.SumOf(h.w), &learner.Measure{Objective: h.objective, Gap: max(0, h.objective-h.lowerBound)})
+	if h.objective-h.objective != 0 {
+		return nil, learner.OverflowError()
+	}
+	return n, nil
 }

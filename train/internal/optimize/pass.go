@@ -12,33 +12,49 @@ import (
 	"halfspace/train/learner"
 )
 
-// firstPass makes the first pass, at zero weights. It stores everything about the rows that doesn't depend on the
-// weights.
-func (s *search) firstPass(ctx context.Context) error {
-	n := s.Rows.Rows()
+// begin makes the first pass, at weights w whose scores are given. It stores everything about the rows that doesn't depend on
+// the weights. nil weights are zeros. With nil scores, the first pass is at zero weights; unless w is zeros too, two passes
+// follow. After a checkpoint, begin repeats the pass at the weights of the checkpoint, and takes nothing from its arguments.
+func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound float64) error {
+	n, p := s.Rows.Rows(), &s.pointAtWeights
 	s.y, s.weights = make([]float64, n), make([]float64, n)
-	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
 	for i := range s.vectors {
 		s.vectors[i] = make([]float64, s.cols)
 	}
 	for i := range s.rowVectors {
 		s.rowVectors[i] = make([]float64, n)
 	}
-	resumed, err := s.Checkpoint.Load(s.state)
-	if err != nil {
-		return err
-	}
-	if resumed { // the pass was counted and reported before
+	if s.resumed { // the pass was counted and reported before
 		visited, lower, show := s.VisitedRows, s.lowerBound, s.Progress
 		s.Progress = nil
 		defer func() { s.VisitedRows, s.lowerBound, s.Progress, s.measure = visited, lower, show, nil }()
+		return s.firstPass(ctx)
 	}
+	if s.lowerBound = lowerBound; scores != nil {
+		copy(p.W, w)
+		copy(p.Scores, scores)
+		return s.firstPass(ctx)
+	}
+	if err := s.firstPass(ctx); err != nil || !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+		return err
+	}
+	copy(p.W, w)
+	clear(p.Curvature)
+	if err := s.scoreRows(ctx, p.W, p.Scores, p.Curvature); err != nil {
+		return err
+	}
+	s.hasBatchSums = true
+	return s.evaluate(ctx, p, nil, nil)
+}
+
+// firstPass makes the first pass.
+func (s *search) firstPass(ctx context.Context) error {
 	if s.remote {
-		return s.firstPassRemote(ctx, resumed)
+		return s.firstPassRemote(ctx)
 	}
-	s.forms = make([]form, (n+block.ChunkRows-1)/block.ChunkRows)
+	s.forms = make([]form, (s.Rows.Rows()+block.ChunkRows-1)/block.ChunkRows)
 	var elements []int64
-	err = s.evaluate(ctx, &s.pointAtWeights, func(c *scratch, chunk block.Chunk, t *batchSums) {
+	err := s.evaluate(ctx, &s.pointAtWeights, func(c *scratch, chunk block.Chunk, t *batchSums) {
 		s.storeForm(chunk)
 		rows := s.read(c, chunk)
 		for r := range chunk.Len() {
@@ -55,14 +71,14 @@ func (s *search) firstPass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.endFirstPass(ctx, elements, resumed)
+	return s.endFirstPass(ctx, elements)
 }
 
 // endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
-func (s *search) endFirstPass(ctx context.Context, elements []int64, resumed bool) error {
+func (s *search) endFirstPass(ctx context.Context, elements []int64) error {
 	s.elements = s.makeBatches(elements)
 	s.isDense = areDense(s.elements, s.Rows.Rows(), s.cols)
-	if resumed && s.hasBatchSums {
+	if s.resumed && s.hasBatchSums {
 		return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
 	return nil
@@ -81,21 +97,28 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 		p.Weight += t.Weight
 		for k := range p.Duals {
 			p.Duals[k] += t.Duals[k]
+			p.Margins[k] += t.Margins[k]
 			p.Entropies[k] += t.Entropies[k]
 		}
 		s.addTo(p.Gradient, t, t.sums)
-		s.addTo(p.Diagonal, t, t.squares)
+		if !s.isExact {
+			s.addTo(p.Diagonal, t, t.squares)
+		}
 	}
 	var err error
 	if s.remote {
 		err = s.sumsRemote(ctx, p, merge)
 	} else {
-		err = s.pass(ctx, true, func(c *scratch, chunk block.Chunk, t *batchSums) {
+		err = s.pass(ctx, !s.isExact, func(c *scratch, chunk block.Chunk, t *batchSums) {
 			if look != nil {
 				look(c, chunk, t)
 			}
 			s.lossSums(c, chunk.First, c.factor[:chunk.Len()], p, t)
-			s.columnSums(c, chunk, c.factor[:chunk.Len()], p.Curvature[chunk.First:])
+			curvature := p.Curvature[chunk.First:][:chunk.Len()]
+			if s.isExact {
+				curvature = nil
+			}
+			s.columnSums(c, chunk, c.factor[:chunk.Len()], curvature)
 		}, merge)
 	}
 	if err != nil {
@@ -110,6 +133,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	if s.features < s.cols && p.Diagonal[s.features] == 0 { // no row has a curvature
 		p.Diagonal[s.features] = s.L2
 	}
+	s.hinge.addFixed(p)
 	p.Objective, p.SmoothObjective = p.Loss+penalty, p.SmoothObjective+penalty
 	lower := max(s.lowerBound, s.dualObjective(p))
 	s.measure = &learner.Measure{Objective: p.Objective, Gradient: learner.Norm(p.Gradient), Gap: p.Objective - lower}
@@ -121,15 +145,6 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	return nil
 }
 
-// losses is Loss for the rows from first on. zone has an effect only for the hinge; see hinge.losses.
-func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
-	if s.hinge != nil {
-		s.hinge.losses(first, z, factor, curvature, loss, y, zone)
-		return
-	}
-	s.Loss(z, factor, curvature, loss, y)
-}
-
 // lossSums adds the sums over the rows of a chunk, from row first on, that depend only on p.Scores. It writes the rows'
 // curvatures to p.Curvature, and the derivatives of their losses to factor, which has one element for each row. Both
 // are multiplied by the sample weight.
@@ -137,7 +152,11 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 	n := len(factor)
 	y, curvature := s.y[first:][:n], p.Curvature[first:][:n]
 	copy(c.z[:n], p.Scores[first:])
-	s.losses(first, c.z[:n], factor, curvature, c.loss[:n], y, s.hinge.zoneWidth())
+	if s.hinge != nil {
+		s.hinge.losses(first, c.z[:n], factor, curvature, c.loss[:n], y)
+	} else {
+		s.Loss(c.z[:n], factor, curvature, c.loss[:n], y)
+	}
 	for r, weight := range s.weights[first:][:n] {
 		class := classOf(y[r])
 		t.Weight += weight
@@ -156,6 +175,7 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 		t.SmoothObjective += smooth
 		t.Loss += loss
 		t.Duals[class] += a
+		t.Margins[class] += float64(a * c.z[r])
 		t.Entropies[class] += entropy
 	}
 }
@@ -163,6 +183,10 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 // product sets out to the product of the Hessian and d. It writes the scores of d for all rows with a curvature to
 // scores.
 func (s *search) product(ctx context.Context, out, d, scores []float64) error {
+	if s.hessian != nil {
+		s.hessian.MulVec(out, d)
+		return nil
+	}
 	clear(out)
 	visited := int64(0)
 	merge := func(t *batchSums) {
@@ -185,23 +209,22 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	return err
 }
 
-// scoreFlatRows writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no
-// such rows.
-func (s *search) scoreFlatRows(ctx context.Context, d, scores []float64) error {
-	if !slices.Contains(s.pointAtWeights.Curvature, 0) {
+// scoreRows writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no such rows.
+func (s *search) scoreRows(ctx context.Context, d, scores, curvature []float64) error {
+	if !slices.Contains(curvature, 0) {
 		return nil
 	}
 	visited := int64(0)
 	merge := func(n int64) { visited += n }
 	var err error
 	if s.remote {
-		err = s.scoreFlatRowsRemote(ctx, d, scores, merge)
+		err = s.scoreFlatRowsRemote(ctx, d, scores, curvature, merge)
 	} else {
 		padded := s.pad(d)
 		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
-			return s.table.scoreFlatRows(c, chunk, padded, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+			return s.table.scoreFlatRows(c, chunk, padded, curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	s.countVisits(visited)
@@ -217,31 +240,29 @@ func (s *search) slope(ctx context.Context, scores, d []float64, length float64)
 		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		lo, hi := k*block.ChunkRows, min(n, (k+1)*block.ChunkRows)
-		z := c.z[:hi-lo]
-		copy(z, scores[lo:])
+		z, along := c.z[:hi-lo], ones[:hi-lo]
 		if d != nil {
-			f64.Axpy(z, length, d[lo:hi])
-		} else {
-			for i := range z {
-				z[i] += length
-			}
+			along = d[lo:hi]
 		}
-		s.losses(int64(lo), z, c.factor[:hi-lo], c.curvature[:hi-lo], c.loss[:hi-lo], s.y[lo:hi], 0)
+		copy(z, scores[lo:])
+		f64.Axpy(z, length, along)
+		if s.hinge != nil {
+			t.slope, t.curvature = s.hinge.derivatives(int64(lo), z, along, s.y[lo:hi], s.weights[lo:hi])
+			return t
+		}
+		s.Loss(z, c.factor[:hi-lo], c.curvature[:hi-lo], c.loss[:hi-lo], s.y[lo:hi])
 		for i, weight := range s.weights[lo:hi] {
-			if weight == 0 {
-				continue
+			if weight > 0 {
+				t.slope += float64(float64(c.factor[i]*weight) * along[i])
+				t.curvature += float64(float64(float64(c.curvature[i]*weight)*along[i]) * along[i])
 			}
-			v := 1.0
-			if d != nil {
-				v = d[lo+i]
-			}
-			t.slope += float64(float64(c.factor[i]*weight) * v)
-			t.curvature += float64(float64(float64(c.curvature[i]*weight)*v) * v)
 		}
 		return t
 	}, func(t pair) { slope, curvature = slope+t.slope, curvature+t.curvature })
 	return slope, curvature, err
 }
+
+var ones = slices.Repeat([]float64{1}, block.ChunkRows)
 
 // Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {

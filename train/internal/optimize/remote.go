@@ -2,12 +2,14 @@ package optimize
 
 import (
 	"context"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
+	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
 
@@ -44,7 +46,7 @@ func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *firstPassChunk {
 
 // firstPassRemote is firstPass on a cluster. It reads the labels, weights and sizes of the rows in a separate pass,
 // which isn't counted.
-func (s *search) firstPassRemote(ctx context.Context, resumed bool) error {
+func (s *search) firstPassRemote(ctx context.Context) error {
 	var elements []int64
 	row := 0
 	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *firstPassChunk) {
@@ -61,7 +63,7 @@ func (s *search) firstPassRemote(ctx context.Context, resumed bool) error {
 	if s.batches = nil; err != nil {
 		return err
 	}
-	return s.endFirstPass(ctx, elements, resumed)
+	return s.endFirstPass(ctx, elements)
 }
 
 // A piece is one or more batches of a pass on a cluster, and the numbers of their chunks and rows.
@@ -102,7 +104,7 @@ func chunksOf(cut []piece) (chunks [][]int64) {
 // pieceArgs is the arguments of one piece: its batches, and factors and curvatures of its rows.
 type pieceArgs struct {
 	Batches           []batch
-	Factor, Curvature []float64 // one number for each row; factor is nil in products
+	Factor, Curvature []float64 // one number for each row; Factor is nil in products, Curvature in sums without squares
 	IsDense           bool
 }
 
@@ -117,8 +119,8 @@ func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 		}
 		before = g.End
 	}
-	if o.Batches != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.Curvature) != rows ||
-		o.Factor != nil && len(o.Factor) != rows {
+	if o.Batches != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows ||
+		o.Factor == nil && len(o.Curvature) != rows || o.Curvature != nil && len(o.Curvature) != rows || o.Factor != nil && len(o.Factor) != rows {
 		return nil, distributed.ErrOtherRows
 	}
 	return t, nil
@@ -137,8 +139,12 @@ func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *pieceArgs
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, true, func(c *scratch, chunk block.Chunk, _ *batchSums) {
-		t.columnSums(c, chunk, o.Factor[chunk.First:][:chunk.Len()], o.Curvature[chunk.First:])
+	err = t.pass(ctx, o.Curvature != nil, func(c *scratch, chunk block.Chunk, _ *batchSums) {
+		curvature := o.Curvature
+		if curvature != nil {
+			curvature = curvature[chunk.First:]
+		}
+		t.columnSums(c, chunk, o.Factor[chunk.First:][:chunk.Len()], curvature)
 	}, func(p *batchSums) { parts = append(parts, p) })
 	return parts, err
 }
@@ -204,7 +210,11 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*batchSums
 	}
 	cut := pieces(s.batches, rows)
 	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
-		return &pieceArgs{cut[i].batches, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi], s.isDense}
+		args := &pieceArgs{Batches: cut[i].batches, Factor: factor[cut[i].lo:cut[i].hi], IsDense: s.isDense}
+		if !s.isExact {
+			args.Curvature = p.Curvature[cut[i].lo:cut[i].hi]
+		}
+		return args
 	}, func(sums []*batchSums) error {
 		if len(sums) > len(parts) {
 			return distributed.ErrOtherRows
@@ -221,9 +231,9 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*batchSums
 // productRemote makes the pass of product on the cluster.
 func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*batchSums)) error {
 	cut, row := pieces(s.batches, s.Rows.Rows()), 0
-	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curvatureArgs(cut), func(sums []*batchSums) error {
+	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curvatureArgs(cut, s.pointAtWeights.Curvature), func(sums []*batchSums) error {
 		for _, t := range sums {
-			row = s.spreadScores(scores, t.Scores, row, false)
+			row = spreadScores(scores, t.Scores, s.pointAtWeights.Curvature, row, false)
 			t.visitedRows = int64(len(t.Scores))
 			merge(t)
 		}
@@ -232,36 +242,123 @@ func (s *search) productRemote(ctx context.Context, d, scores []float64, merge f
 }
 
 // scoreFlatRowsRemote makes the pass of scoreFlatRows on the cluster.
-func (s *search) scoreFlatRowsRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
+func (s *search) scoreFlatRowsRemote(ctx context.Context, d, scores, curvature []float64, merge func(int64)) error {
 	cut, row := pieces(s.batches, s.Rows.Rows()), 0
 	for i := range cut {
 		cut[i].batches = nil
 	}
-	return distributed.EachOwn(ctx, s.Rows, flatScoresTask, d, chunksOf(cut), s.curvatureArgs(cut), func(some []float64) error {
-		row = s.spreadScores(scores, some, row, true)
+	return distributed.EachOwn(ctx, s.Rows, flatScoresTask, d, chunksOf(cut), s.curvatureArgs(cut, curvature), func(some []float64) error {
+		row = spreadScores(scores, some, curvature, row, true)
 		merge(int64(len(some)))
 		return nil
 	})
 }
 
 // curvatureArgs returns a function that makes the arguments of piece i: its batches, and the curvatures of its rows.
-func (s *search) curvatureArgs(cut []piece) func(i int) *pieceArgs {
+func (s *search) curvatureArgs(cut []piece, curvature []float64) func(i int) *pieceArgs {
 	return func(i int) *pieceArgs {
-		return &pieceArgs{IsDense: s.isDense, Batches: cut[i].batches, Curvature: s.pointAtWeights.Curvature[cut[i].lo:cut[i].hi]}
+		return &pieceArgs{IsDense: s.isDense, Batches: cut[i].batches, Curvature: curvature[cut[i].lo:cut[i].hi]}
 	}
 }
 
 // spreadScores is the inverse of appendScores: it writes the scores some to scores, from number row on. It returns the
 // number of the next row.
-func (s *search) spreadScores(scores, some []float64, row int, flat bool) int {
+func spreadScores(scores, some, curvature []float64, row int, flat bool) int {
 	for _, z := range some {
-		for (s.pointAtWeights.Curvature[row] == 0) != flat {
+		for (curvature[row] == 0) != flat {
 			row++
 		}
 		scores[row] = z
 		row++
 	}
 	return row
+}
+
+// hessianTask returns, for each chunk of a piece, X' diag(s) X with the curvatures s of its rows.
+var hessianTask = distributed.NewOwn("truncated.hessian", hessianOf)
+
+func hessianOf(ctx context.Context, src distributed.Piece, _ struct{}, curvature []float64) (products [][]float64, err error) {
+	if int64(len(curvature)) != src.Rows() {
+		return nil, distributed.ErrOtherRows
+	}
+	spec := src.Spec()
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) []float64 {
+		own := curvature[chunk.First:][:chunk.Len()]
+		return learner.ScatterChunk(spec, chunk, spec.Cols(), func(_ block.Chunk, s, _ []float64) { copy(s, own) })
+	}, func(m []float64) { products = append(products, m) })
+	return products, err
+}
+
+// hessianRemote adds X' diag(s) X with the curvatures s of the rows to m, on the cluster.
+func (s *search) hessianRemote(ctx context.Context, m *gram.Triangle, curvature []float64) error {
+	all, rows := distributed.Consecutive(s.Rows.Rows()), s.Rows.Rows()
+	return distributed.EachOwn(ctx, s.Rows, hessianTask, struct{}{}, all, func(i int) []float64 {
+		lo, hi := distributed.RowsOf(all[i], rows)
+		return curvature[lo:hi]
+	}, func(products [][]float64) error {
+		for _, p := range products {
+			f64.Axpy(m.Data, 1, p)
+		}
+		return nil
+	})
+}
+
+// nearArgs are the weights and the slope of nearTask, and nearOwn the multipliers of the rows of a piece and the numbers of the
+// rows that are near whatever their margins.
+type (
+	nearArgs struct {
+		W     []float64
+		Slope float64
+	}
+	nearOwn struct {
+		Base []float64
+		Kept []int64
+	}
+	nearResult struct {
+		Chunks []*nearChunk
+		Base   []float64 // multipliers after the pass
+	}
+)
+
+// nearTask finds the near rows of a piece.
+var nearTask = distributed.NewOwn("truncated.near", nearOf)
+
+func nearOf(ctx context.Context, src distributed.Piece, args *nearArgs, own *nearOwn) (r *nearResult, err error) {
+	if int64(len(own.Base)) != src.Rows() {
+		return nil, distributed.ErrOtherRows
+	}
+	r = &nearResult{Base: own.Base}
+	err = newTable(src.Source, src.Workers).eachNear(ctx, args.W, &smoothHinge{slope: args.Slope, base: own.Base}, own.Kept,
+		func(n *nearChunk) { r.Chunks = append(r.Chunks, n) })
+	return r, err
+}
+
+// eachNearRemote is eachNear on the cluster of src.
+func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearChunk)) error {
+	all, next := distributed.Consecutive(src.Rows()), 0
+	return distributed.EachOwn(ctx, src, nearTask, &nearArgs{w, h.slope}, all, func(i int) *nearOwn {
+		lo, hi := distributed.RowsOf(all[i], src.Rows())
+		first, _ := slices.BinarySearch(kept, lo)
+		end, _ := slices.BinarySearch(kept, hi)
+		own := &nearOwn{Base: h.base[lo:hi]}
+		for _, row := range kept[first:end] {
+			own.Kept = append(own.Kept, row-lo)
+		}
+		return own
+	}, func(r *nearResult) error {
+		lo, hi := distributed.RowsOf(all[next], src.Rows())
+		if next++; int64(len(r.Base)) != hi-lo {
+			return distributed.ErrOtherRows
+		}
+		copy(h.base[lo:hi], r.Base)
+		for _, n := range r.Chunks {
+			for k := range n.numbers {
+				n.numbers[k] += lo
+			}
+			add(n)
+		}
+		return nil
+	})
 }
 
 // pickTask returns the rows whose numbers in the piece are the argument: one block for each chunk with a picked row.

@@ -21,7 +21,8 @@ const (
 	noiseStepGain    = 1e-12 // a gain below this times the objective is rounding error
 	mostIdleSteps    = 5     // consecutive steps with a smaller gain that end the search
 	endSlope         = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
-	biasSlope        = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
+	exactResidual    = 1e-10 // forcingTerm with a Hessian, whose products take no pass over the rows
+	biasSlope        = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights, or of the hinge's dual variables
 )
 
 // Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
@@ -43,16 +44,11 @@ const (
 // many elements other than 0 have another order; see dense.go. So the result depends neither on the workers nor on the form
 // of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
-	return t.truncated(ctx, nil)
-}
-
-// truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
-func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Tally: Tally{Task: t, Start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h,
-		features: t.Rows.Spec().Width(), lowerBound: math.Inf(-1)}
-	cluster, _ := block.RemoteOf(t.Rows)
-	s.remote = cluster != nil
-	err := s.firstPass(ctx)
+	s := newSearch(&Tally{Task: t, Start: time.Now()}, nil)
+	var err error
+	if s.resumed, err = t.Checkpoint.Load(s.stateWithTally); err == nil {
+		err = s.begin(ctx, nil, nil, math.Inf(-1))
+	}
 	if err == nil {
 		err = s.minimise(ctx)
 	}
@@ -64,10 +60,10 @@ func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
 
 // A search is the state of a task.
 type search struct {
-	Tally
+	*Tally
 	*table
-	hinge                      *hinge // loss in place of Task.Loss; nil: Task.Loss
-	remote                     bool   // a cluster makes the passes over the rows; see remote.go
+	hinge                      *smoothHinge // loss in place of Task.Loss; nil: Task.Loss
+	remote                     bool         // a cluster makes the passes over the rows; see remote.go
 	features                   int
 	pointAtWeights, sparePoint point            // point at the weights; sparePoint lends its memory to the next point
 	vectors                    [5][]float64     // work memory of conjugateStep, for all columns
@@ -79,16 +75,34 @@ type search struct {
 
 	elements int64          // number of elements of the rows that aren't 0
 	factor   *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
+	hessian  *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
 	products int            // number of products in the last step
 
+	isExact      bool // the factor is of a Hessian with all rows
 	idleSteps    int  // consecutive steps whose gain is rounding error
 	hasBatchSums bool // the sums at the weights were made by batches
+	resumed      bool // the state is that of a checkpoint
+}
+
+// newSearch returns a search with the loss of h in place of Task.Loss unless h is nil.
+func newSearch(tally *Tally, h *smoothHinge) *search {
+	n := tally.Rows.Rows()
+	s := &search{Tally: tally, table: newTable(tally.Rows, tally.Workers), hinge: h, features: tally.Rows.Spec().Width()}
+	s.isExact = h != nil && s.cols <= mostExactColumns
+	cluster, _ := block.RemoteOf(tally.Rows)
+	s.remote = cluster != nil
+	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
+	return s
+}
+
+func (s *search) stateWithTally(w *checkpoint.Walk) {
+	s.Tally.State(w)
+	s.state(w)
 }
 
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
-	s.Tally.State(w)
 	learner.State(w, &s.idleSteps, &s.products, &s.hasBatchSums, &s.lowerBound, s.pointAtWeights.W, s.pointAtWeights.Scores)
 	linalg.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
@@ -97,13 +111,9 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.state); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective &&
-		s.idleSteps < mostIdleSteps && !s.lacksPasses(2) && !s.hinge.isAtMostSlope(); s.Mark(s.state) {
-		next := s.step
-		if s.hinge != nil && s.isNearMinimum() {
-			next = s.raiseSlope
-		}
-		if err := next(ctx); err != nil {
+	for s.Mark(s.stateWithTally); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective &&
+		s.idleSteps < mostIdleSteps && !s.lacksPasses(2); s.Mark(s.stateWithTally) {
+		if err := s.step(ctx); err != nil {
 			return err
 		}
 	}
@@ -111,7 +121,7 @@ func (s *search) minimise(ctx context.Context) error {
 }
 
 // lacksPasses tells whether at most the given number of passes is left.
-func (s *search) lacksPasses(passes int64) bool { return s.Passes()+passes >= s.Epochs }
+func (t *Tally) lacksPasses(passes int64) bool { return t.Passes()+passes >= t.Epochs }
 
 // step makes one step of Newton's method.
 func (s *search) step(ctx context.Context) error {
@@ -166,7 +176,9 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
 	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*gapGoal*s.pointAtWeights.Objective
-	if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
+	if s.hessian != nil {
+		enough, proved = exactResidual*math.Sqrt(square), 0
+	} else if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
 		enough, proved = biasForcingTerm*math.Sqrt(square), 0
 	}
 	for range s.cols {
@@ -191,16 +203,19 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 		f64.Axpy(next, square/last, direction)
 		direction, next = next, direction
 	}
-	return step, scores, s.scoreFlatRows(ctx, step, scores)
+	if s.hessian != nil {
+		return step, scores, s.scoreRows(ctx, step, scores, make([]float64, len(scores)))
+	}
+	return step, scores, s.scoreRows(ctx, step, scores, s.pointAtWeights.Curvature)
 }
 
 // stepLength returns the length of the step at which the objective is least. scores are the scores of the step. It
 // returns 1 if the slope at length 1 is at most 0.1 times the slope at the start.
 func (s *search) stepLength(ctx context.Context, step, scores []float64) (length float64, err error) {
-	linear := float64(s.L2 * f64.Dot(s.pointAtWeights.W[:s.features], step[:s.features]))
+	linear := float64(s.L2*f64.Dot(s.pointAtWeights.W[:s.features], step[:s.features])) + s.hinge.fixedSlope(step)
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
 	enough := -endSlope * f64.Dot(s.pointAtWeights.Gradient, step)
-	return linalg.Root(1, enough, func(length float64) (slope, curvature float64, err error) {
+	return linalg.Root(s.hinge.firstLength(s.pointAtWeights.Scores, scores), enough, func(length float64) (slope, curvature float64, err error) {
 		slope, curvature, err = s.slope(ctx, s.pointAtWeights.Scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
@@ -211,8 +226,14 @@ func (s *search) balanceBias(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
-	by, err := bestBias(biasSlope*s.pointAtWeights.Weight, func(by float64) (slope, curvature float64, err error) {
-		return s.slope(ctx, p.Scores, nil, by)
+	one := []float64{1} // a step of the bias, which is the last column
+	size := s.pointAtWeights.Weight
+	if s.hinge != nil {
+		size = s.hinge.sumOfDuals(&s.pointAtWeights)
+	}
+	by, err := bestBias(biasSlope*size, func(by float64) (slope, curvature float64, err error) {
+		slope, curvature, err = s.slope(ctx, p.Scores, nil, by)
+		return slope + s.hinge.fixedSlope(one), curvature, err
 	})
 	if by == 0 {
 		return err
@@ -254,6 +275,7 @@ type point struct {
 	Scores          []float64  // scores of the rows
 	Curvature       []float64  // curvature of each row's loss times its sample weight
 	Duals           [2]float64 // sum of the dual variables of each class
+	Margins         [2]float64 // sum of dual variable times margin of each class
 	Entropies       [2]float64 // part of each class in the dual objective
 }
 
@@ -271,31 +293,48 @@ func (p *point) reset(cols, rows int) {
 //
 // Let m be the margin of a row, and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, minus
 // |v|^2 / (2 l2), where v is the sum of a y x over the features. loss + a m is concave in a, and 0 for a = 0. The
-// gradient is l2 w - v. With a bias, the a of both classes must have the same sum. So bound multiplies the a of the
-// class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum, and lengthens v by at
-// most e sum a R, where R is the largest norm of a row.
+// gradient is g = l2 w - v. With a bias, the a of both classes must have the same sum. So dualObjective multiplies the a of the
+// class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum. It changes v by e times u, the
+// class's part of v, which is at most r = sum a R long, where R is the largest norm of a row. So it lengthens v by at most e r.
+// For the hinge, u v = l2 u w - u g, and u w is the sum of a m less that of a y times the bias: v^2 grows by at most
+// e (2 r |g| - 2 l2 u w) + (e r)^2. The a of fixed rows stay.
 func (s *search) dualObjective(p *point) float64 {
 	square := 0.0
 	for i, g := range p.Gradient[:s.features] {
 		v := float64(s.L2*p.W[i]) - g
 		square += float64(v * v)
 	}
-	dual, norm := p.Entropies[0]+p.Entropies[1], math.Sqrt(square)
-	if s.features < s.cols {
-		more := 0
-		if p.Duals[1] > p.Duals[0] {
-			more = 1
-		}
-		if most := p.Duals[more]; most > 0 {
-			e := 1 - p.Duals[1-more]/most
-			dual -= float64(e * max(0, p.Entropies[more]))
-			norm += float64(float64(e*most) * s.radius)
-		}
+	fixed := s.hinge.fixedDuals()
+	dual, more := p.Entropies[0]+p.Entropies[1]+(fixed[0]+fixed[1]), 0
+	if p.Duals[1]+fixed[1] > p.Duals[0]+fixed[0] {
+		more = 1
 	}
+	most, other := p.Duals[more], p.Duals[1-more]+(fixed[1-more]-fixed[more])
+	switch {
+	case s.features == s.cols:
+	case other < 0:
+		return math.Inf(-1) // the fixed rows alone have a greater sum
+	case most > 0 && s.hinge != nil:
+		e := 1 - other/most
+		dual -= float64(e * max(0, p.Entropies[more]))
+		along := p.Margins[more] - float64(float64(float64(2*more-1)*most)*p.W[s.features])
+		r := float64(most * s.radius)
+		square += float64(e*(float64(2*r*learner.Norm(p.Gradient[:s.features]))-float64(2*s.L2*along))) + float64(float64(e*r)*float64(e*r))
+	case most > 0:
+		e := 1 - other/most
+		dual -= float64(e * max(0, p.Entropies[more]))
+		norm := math.Sqrt(square) + float64(float64(e*most)*s.radius)
+		return dual - float64(norm*norm)/(2*s.L2)
+	}
+	if s.hinge != nil {
+		return dual - max(0, square)/(2*s.L2)
+	}
+	norm := math.Sqrt(square)
 	return dual - float64(norm*norm)/(2*s.L2)
 }
 
 const (
+	mostExactColumns    = 256  // a Hessian of all rows takes little time for so many columns
 	sampleRowsPerColumn = 8    // rows for each column in a sampled Hessian
 	mostFactorColumns   = 4096 // the factor of a sampled Hessian of this many columns has 64 MiB
 	savedProducts       = 20   // products that a factor saves in a step, about
@@ -323,18 +362,25 @@ func (s *search) factorSavesTime() bool {
 // the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
 // diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
 func (s *search) refactor(ctx context.Context) error {
-	if s.factor != nil && s.products <= staleProducts || !s.factorSavesTime() || s.lacksPasses(3) {
+	if !s.isExact && (s.factor != nil && s.products <= staleProducts || !s.factorSavesTime() || s.lacksPasses(3)) {
 		return nil
 	}
 	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return err
 	}
-	picks := s.rowVectors[1]
-	s.pickSample(picks)
-	if s.remote {
-		err = s.scatterPicked(ctx, m, picks)
+	picks, n := s.rowVectors[1], s.Rows.Rows()
+	if s.isExact {
+		n = int64(copyNonzero(picks, s.pointAtWeights.Curvature))
 	} else {
+		s.pickSample(picks)
+	}
+	switch {
+	case s.remote && s.isExact:
+		err = s.hessianRemote(ctx, m, picks)
+	case s.remote:
+		err = s.scatterPicked(ctx, m, picks)
+	default:
 		err = gram.Scatter(ctx, m, s.Rows, func(chunk block.Chunk, weights, _ []float64) {
 			copy(weights, picks[chunk.First:][:chunk.Len()])
 		}, s.Workers)
@@ -347,11 +393,30 @@ func (s *search) refactor(ctx context.Context) error {
 		if i < s.features {
 			m.Data[at] += s.L2
 		}
-		m.Data[at] = max(m.Data[at], most)
+		if !s.isExact {
+			m.Data[at] = max(m.Data[at], most)
+		} else if m.Data[at] == 0 { // no row has a curvature
+			m.Data[at] = s.L2
+		}
 	}
-	s.countVisits(s.Rows.Rows())
-	s.factor, _, err = linalg.Factorise(ctx, m.Data, s.cols)
+	s.countVisits(n)
+	if s.isExact {
+		s.hessian = m
+	}
+	if s.factor, _, err = linalg.Factorise(ctx, m.Data, s.cols); s.factor == nil && err == nil {
+		err = learner.OverflowError()
+	}
 	return err
+}
+
+// copyNonzero copies numbers, and returns how many aren't 0.
+func copyNonzero(to, from []float64) (n int) {
+	for i, v := range from {
+		if to[i] = v; v != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // pickSample sets picks to the weights of the rows in the sampled Hessian: 0 for rows that the sample leaves out.
