@@ -9,6 +9,7 @@ package online
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -60,6 +61,39 @@ func (p *Panel) Sparse() bool {
 	return p.Index.Rows() == nil
 }
 
+// A Gatherer makes blocks of the rows of panels.
+type Gatherer struct {
+	rows      block.Block
+	zeros     []float32 // weights that are all 0
+	unusedLog [1]uint32
+}
+
+// Rows returns the rows of a panel, from row lo of a block on. It copies rows that are visited by number; the copy is
+// valid until the next call. The loads of a copy don't wait for each other; a step waits for the step before.
+func (g *Gatherer) Rows(p *Panel) (b *block.Block, lo int) {
+	if p.Block != nil {
+		return p.Block, p.Lo
+	}
+	to, n := &g.rows, p.Len()
+	if like, _ := p.At(0); like.Sparse == nil {
+		// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows, and the next
+		// window's, near.
+		if g.zeros == nil {
+			g.zeros = make([]float32, like.Stride)
+		}
+		kernel.EpochIndexed(g.zeros, g.unusedLog[:], p.Index.Rows(), p.Rows, p.Prefetch, 1, -1)
+		to.X = slices.Grow(to.X[:0], n*like.Stride)
+		to.Y, to.W = to.Y[:0], to.W[:0]
+	} else if to.Sparse != nil {
+		to.Clear(0)
+	}
+	for i := range n {
+		b, r := p.At(i)
+		learner.AppendRow(to, b, r)
+	}
+	return to, 0
+}
+
 // A Pass makes passes over the rows of a source in the order of the options, one panel after another.
 type Pass struct {
 	// BeforePanels, if not nil, is called before the first of some panels. cut returns the rows from position at on, at
@@ -68,6 +102,7 @@ type Pass struct {
 	AfterPanels  func()
 	// MostSparseRows, if not nil, returns the most rows that a panel of sparse rows must have.
 	MostSparseRows func() int64
+	LeastDenseRows int // least rows of a panel of dense rows, a power of 2; 0: see kernel.PanelRows
 	// PrepareIndex, if not nil, is called with each index that the pass makes. The panels with rows of that index have its
 	// result cached. The function refresh is called after new rows are read into that index.
 	PrepareIndex func(*block.Index) (cached any, refresh func())
@@ -102,11 +137,12 @@ func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pas
 // in the present block or window. visit returns the number of rows that it visited; the next panel begins after them.
 // Epoch stops at the first error of visit, of the source or of ctx.
 func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *Panel, at int) (visits int, err error)) error {
+	dense := max(p.LeastDenseRows, kernel.PanelRows(p.stride))
 	within := 0 // rows to skip in the first window
 	each := func(win *window) error {
 		first := within
 		within = 0
-		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, kernel.PanelRows(p.stride)),
+		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, dense),
 			win.index.Sparse() != nil, func(at, rows int) Panel {
 				e, lo := at/kernel.GroupRows, at%kernel.GroupRows
 				hi := min(kernel.GroupRows, lo+rows)
@@ -133,7 +169,7 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 			return err
 		}
 		first := int(min(max(0, skip-b.First), int64(b.Len())))
-		err := p.panels(ctx, first, b.Len(), kernel.PanelRows(p.stride), b.Sparse != nil, func(at, rows int) Panel {
+		err := p.panels(ctx, first, b.Len(), dense, b.Sparse != nil, func(at, rows int) Panel {
 			return Panel{Block: b, Lo: at, Hi: min(b.Len(), at+rows)}
 		}, visit)
 		if err != nil {

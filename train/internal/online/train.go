@@ -68,7 +68,11 @@ func WithRule(l *learner.Learner, rule RuleMaker) *learner.Learner {
 		if r == nil {
 			return nil, err
 		}
-		return &learner.TaskResult{Result: r, OwnResult: r, AddToModel: t.AddToModel}, err
+		own := any(r)
+		if t.OwnResult != nil {
+			own = t.OwnResult(r)
+		}
+		return &learner.TaskResult{Result: r, OwnResult: own, AddToModel: t.AddToModel}, err
 	}
 	return l
 }
@@ -240,11 +244,9 @@ func WithSteppers(l *learner.Learner) *learner.Learner {
 // A stepperRule is the rule of a stepper.
 type stepperRule struct {
 	learner.Stepper
-	t         *Training
-	scores    []float32
-	rows      block.Block // of gatherRows
-	zeros     []float32   // weights that are all 0
-	unusedLog [1]uint32
+	t      *Training
+	scores []float32
+	gather Gatherer
 }
 
 func newStepperRule(_ context.Context, t *Training) (Rule, error) {
@@ -258,8 +260,7 @@ func newStepperRule(_ context.Context, t *Training) (Rule, error) {
 	}
 	t.ReportsLastSum = true
 	t.AddToModel = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
-	return &stepperRule{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()),
-		zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
+	return &stepperRule{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
 }
 
 // A batchStepper makes the steps of several rows by one call of a kernel.
@@ -275,9 +276,7 @@ type batchStepper interface {
 func (s *stepperRule) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
 	first, lo := p.At(0)
 	if batch, ok := s.Stepper.(batchStepper); ok && batch.TakesBatch(first) {
-		if p.Block == nil {
-			first, lo = s.gatherRows(p, first), 0
-		}
+		first, lo = s.gather.Rows(p)
 		visits, updates = batch.Steps(log, first, lo, lo+p.Len())
 		return visits, updates, nil
 	}
@@ -289,26 +288,6 @@ func (s *stepperRule) Visit(_ context.Context, p *Panel, _ int, log []uint32) (v
 		}
 	}
 	return p.Len(), updates, nil
-}
-
-// gatherRows returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row.
-// The loads of a copy don't wait for each other; a step waits for the step before.
-func (s *stepperRule) gatherRows(p *Panel, like *block.Block) *block.Block {
-	// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows, and the next window's,
-	// near.
-	to, n, stride := &s.rows, p.Len(), like.Stride
-	kernel.EpochIndexed(s.zeros[:stride], s.unusedLog[:], p.Index.Rows(), p.Rows, p.Prefetch, 1, -1)
-	to.Cols, to.Stride = like.Cols, stride
-	to.X, to.Y = slices.Grow(to.X[:0], n*stride)[:n*stride], slices.Grow(to.Y[:0], n)[:n]
-	to.W = to.W[:0]
-	for i := range n {
-		b, r := p.At(i)
-		copy(to.X[i*stride:(i+1)*stride], b.X[r*stride:])
-		if to.Y[i] = b.Y[r]; b.W != nil {
-			to.W = append(to.W, b.W[r])
-		}
-	}
-	return to
 }
 
 func stateNames(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }

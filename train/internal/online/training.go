@@ -56,6 +56,7 @@ type Hooks struct {
 
 	CompleteResult  func(*learner.Result)                        // sets the figures of the rule in a result
 	AfterEvaluation func(context.Context, *learner.Result) error // completes a result that is evaluated
+	OwnResult       func(*learner.Result) any                    // see learner.TaskResult
 	AddToModel      func(*model.Model)                           // see learner.TaskResult
 }
 
@@ -81,6 +82,8 @@ type Training struct {
 	OneUpdatePerPanel bool // a panel ends after an update
 	ReportsLastSum    bool // reports the weights at the end of the last epoch too
 	RuleCountsUpdates bool // the rule itself counts updates and tells by ErrStop that it has converged; it needs no log
+
+	Measure *learner.Measure // describes the last epoch; see learner.Progress
 
 	Visits       int64
 	Updates      int64
@@ -312,8 +315,12 @@ func (t *Training) report(sum func() [sha256.Size]byte) {
 	if t.BestErrors != nil {
 		best = t.BestErrors()
 	}
-	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
-		BestErrors: best, Elapsed: t.Elapsed(), Sum: sum})
+	p := learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
+		BestErrors: best, Elapsed: t.Elapsed(), Sum: sum}
+	if sum != nil {
+		p.Measure = t.Measure
+	}
+	t.Opt.Progress(p)
 }
 
 // Elapsed returns the time of the training, the time before a checkpoint included.
