@@ -9,11 +9,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/internal/message"
-	"halfspace/internal/parallel"
 	"halfspace/model"
-	"halfspace/schema"
-	"halfspace/train/internal/online"
-	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -85,27 +81,11 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 	}
 	opt.Robust = opt.Robust || robust
 	opt.NoPenalty = true // the settings are complete
-	if err := online.CheckMemory(task, opt.shardBytes(task.Rows.Spec())); err != nil {
-		return nil, err
-	}
-	r, err := Train(ctx, task.Rows, opt)
+	r, err := train(ctx, *task, opt)
 	if r == nil {
 		return nil, err
 	}
 	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) { r.addToModel(m, &opt) }}, err
-}
-
-// shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
-// panels of all workers.
-func (o *Settings) shardBytes(spec *schema.Spec) int64 {
-	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(linalg.Pad(spec.Cols()))
-	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
-	if optimize.HasManyColumns(spec.Cols()) {
-		return weights
-	}
-	panels := min(shards, int64(parallel.Workers(o.Workers)))
-	panel := 8 * stride * int64(linalg.PanelRows+linalg.Pad(spec.Vectors())) // the rows, and their weighted sums
-	return weights + (panels*panel+shards-1)/shards
 }
 
 func (r *Result) addToModel(m *model.Model, opt *Settings) {

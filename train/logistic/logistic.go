@@ -57,7 +57,7 @@ import (
 // no further step. If that takes many passes and all classes together have up to 1,024 weights, Newton's method
 // continues from zeros.
 //
-// SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descend. Every
+// SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descent. Every
 // order but Cyclic, and opt.Shards above 1, need src to be a *block.Data or a block.Seekable.
 //
 // Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to the objective,
@@ -80,9 +80,17 @@ import (
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the
 // other.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
-	src, err := begin(ctx, src, &opt)
+	return train(ctx, learner.Task{Rows: src}, opt)
+}
+
+func train(ctx context.Context, task learner.Task, opt Settings) (*Result, error) {
+	src, err := begin(ctx, task.Rows, &opt)
 	if err != nil {
 		return nil, err
+	}
+	if opt.Solver == SGD {
+		task.Rows, task.Settings = src, &opt
+		return trainSGD(ctx, task, &opt)
 	}
 	rows, pivots, err := learner.CentredRows(ctx, src)
 	if err != nil {
@@ -118,8 +126,8 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 	return src, nil
 }
 
-// learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
-func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
+// newCentredSolver returns a solver for rows minus pivots, which may be nil.
+func newCentredSolver(src block.Source, pivots []float64, opt Settings) *solver {
 	s := newSolver(src, opt)
 	s.pivots = pivots
 	s.round = func(c []float64) []float64 {
@@ -128,6 +136,12 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 		}
 		return c
 	}
+	return s
+}
+
+// learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
+func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
+	s := newCentredSolver(src, pivots, opt)
 	after, end := parallel.Grace(ctx)
 	defer end()
 	err := s.fit(ctx)
@@ -154,11 +168,9 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 		return r, err
 	}
 	if s.dependenceIsInexact { // the weights of the dependent columns could fit their rounding
-		r.Gap, r.Converged = math.Inf(1), r.Converged && opt.Solver != SGD
+		r.Gap = math.Inf(1)
 	}
-	if opt.Solver != SGD {
-		r.DependentColumns = s.dependent
-	}
+	r.DependentColumns = s.dependent
 	switch {
 	case opt.Solver == Newton:
 		r.Ridge, r.Gradient = s.ridge, s.norm

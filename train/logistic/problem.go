@@ -253,8 +253,13 @@ func (p *problem) score(c *scratch, w, scores []float64, n int) {
 // losses adds the losses of the loaded rows to the sums. It sets their factors in the gradient and, with two classes, s to
 // their factors in the Hessian.
 func (p *problem) losses(c *scratch, rows *block.Block, w, s []float64, r *sums) {
+	p.score(c, w, c.scores, rows.Len())
+	p.setFactors(c, rows, s, r)
+}
+
+// setFactors is losses for rows whose scores are in c.scores.
+func (p *problem) setFactors(c *scratch, rows *block.Block, s []float64, r *sums) {
 	n := rows.Len()
-	p.score(c, w, c.scores, n)
 	if p.vectors == 1 {
 		c.logistic(rows, c.scores[:n], s, r)
 	} else {

@@ -1,14 +1,17 @@
 package logistic
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"math"
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
-	"halfspace/internal/message"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/online"
 	"halfspace/train/internal/optimize"
@@ -17,174 +20,326 @@ import (
 
 const (
 	batchRows       = linalg.PanelRows
-	averageAge      = 3    // weight of early weights in the mean: the greater averageAge, the less they count
+	lateWeight      = 4    // the greater lateWeight, the less early steps count in the mean
+	leastScale      = 1e-6 // a smaller scale is made 1
 	leastProgress   = 1e-4 // an epoch is stale if its loss isn't below the least loss so far by this times the least loss
 	mostStaleEpochs = 3    // consecutive stale epochs that end the training
 )
 
-// descend comes near the optimum by averaged stochastic gradient descent, in the order opt.Order.
+// A descent is a training, or the epoch of a shard, by averaged stochastic gradient descent.
 //
-// Step t, from 0, takes the next 32 rows. Let g be the gradient of n/32 times their loss plus the penalty, in the
-// variables v of a scaling. Then v = v - eta_t g, with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the number of steps in
-// an epoch. D is the number of columns; each has a second derivative of up to 1 in v. The result is a mean of v in
-// which step t has a share of 4/(t + 4), and all steps before it share the rest (Shamir and Zhang, "Stochastic Gradient
-// Descent for Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see
-// lazyWalk.
+// A step takes m rows: the next 32, or one if there are more than 16,384 columns. Let n be the number of all rows, and v
+// the number of visits before the step. Let g be the gradient of the loss of the m rows plus m/n of the penalty. The step
+// changes the weights w by -eta n/m P g/sqrt(1 + v/n). In the variables of scaling, P is 1/(1 + D) for D columns; each has
+// a second derivative of up to 1. With more than 16,384 columns, P is 1/(n R/4 + l2), where R is the mean squared norm of
+// a row. The result is a mean of w in which a step has a share of 4m/(v + 4m), and all steps before it share the rest
+// (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth Optimization", 2013, section 4).
 //
-// With opt.Shards above 1, the rows are cut into opt.Shards shards. In each epoch the shards take steps apart, all from
-// the same v and the same mean of v. After the epoch, both become the means over the shards (Zinkevich, Weimer, Smola
-// and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and
-// Communicates Little", ICLR 2019, which mixes repeatedly). As in these papers, t counts the steps of one shard. T is
-// the average number of steps of a shard in an epoch. n stays the number of all rows, so a step has the same share of
-// the penalty as without shards.
+// A step on one row costs a few operations for each element of the row. w is scale times last, so the penalty changes only
+// scale (Bottou, "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (mean + shift last)/growth, so
+// a step changes mean only where it changes last (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged
+// Stochastic Gradient Descent", 2011, section 6.1). For a step on 32 rows, scale and growth are 1, and shift is 0.
 //
-// An epoch is stale if the loss of its visits isn't below the least loss so far by 1e-4 of that loss. descend ends
-// after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the
-// optimum.
-func (s *solver) descend(ctx context.Context) error {
-	if s.pivots != nil && s.opt.Order != learner.Cyclic {
-		return message.Errorf("sgd in the --order %s takes no columns far from zero: use --standardize, or use "+
-			"--order cyclic", s.opt.Order)
+// With S shards, v counts the visits of one shard, and S v replaces v in the size of a step. After an epoch, w and its
+// mean become the means over the shards (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS
+// 2010, which mixes once; Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, which mixes repeatedly).
+//
+// An epoch is stale if the loss of its visits isn't below the least loss so far by 1e-4 of that loss. A training ends
+// after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the optimum.
+type descent struct {
+	*problem
+	scaling
+	opt        *Settings
+	stepRows   int
+	last, mean []float64
+	counts     [countOf]float64
+	g, move    []float64 // of a step on 32 rows
+	gather     online.Gatherer
+
+	// The fields below belong to a training.
+	t       *online.Training
+	bound   *solver // bounds the gap, on the rows minus their pivots
+	boundAt float64 // visits before the last bound
+	seconds float64 // of the training before it
+}
+
+// The elements of counts.
+const (
+	visits   = iota
+	rowCount // n
+	rate     // eta n P, without the scaling
+	scale
+	shift
+	growth
+	epochLoss   // loss of the visits in this epoch; after a mix, the mean over the shards
+	leastLoss   // least loss of an epoch
+	staleEpochs // consecutive stale epochs
+	countOf
+)
+
+// sgd is logistic regression by SGD alone.
+var sgd *learner.Learner
+
+func init() {
+	l := *Learner
+	sgd = online.WithRule(&l, newDescent)
+}
+
+func newDescent(ctx context.Context, t *online.Training) (online.Rule, error) {
+	opt := t.Task.Settings.(*Settings)
+	d := &descent{problem: newProblem(t.Src, opt.L2, 1), opt: opt, stepRows: 1, t: t, scaling: scaling{Bias: -1}}
+	d.last, d.mean = d.zeros(), d.zeros()
+	d.counts[scale], d.counts[growth], d.counts[leastLoss] = 1, 1, math.Inf(1)
+	if d.penalised() < d.cols {
+		d.Bias = d.penalised()
 	}
-	sc, err := s.scaling(ctx)
+	if !optimize.HasManyColumns(d.cols) {
+		d.stepRows, d.g, d.move = batchRows, d.zeros(), d.zeros()
+		d.Mean, d.Scale = make([]float64, d.cols), make([]float64, d.cols)
+		t.Prepare = func(p *online.Pass) { p.LeastDenseRows = batchRows }
+	}
+	t.ReportsLastSum = true
+	if t.IsShard() {
+		return d, nil
+	}
+	t.AfterEpoch, t.AfterLastEpoch, t.OwnResult = d.afterEpoch, d.boundGap, d.ownResult
+	t.Sum = func() func() [sha256.Size]byte { return learner.SumOf(d.vectorsOfState()...) }
+	return d, d.begin(ctx)
+}
+
+// begin sets the scaling and the rate. It makes a pass over the rows.
+func (d *descent) begin(ctx context.Context) error {
+	rows, pivots, err := learner.CentredRows(ctx, d.src)
 	if err != nil {
 		return err
 	}
-	by := s.newMover(sc, stepPosition{0, float64(s.src.Rows()), float64(s.src.Rows()) / float64(s.opt.Shards)})
-	epoch, err := s.epoch(sc, by)
+	d.bound = newCentredSolver(rows, pivots, *d.opt)
+	d.bound.opt.Checkpoint, d.bound.opt.Progress = nil, nil
+	s, err := d.bound.scaling(ctx)
 	if err != nil {
 		return err
 	}
-	s.rowTotal = sc.ColumnSums
-	if s.descent = by; s.takeResumed() {
-		if err := s.opt.Checkpoint.Read(s.descentState, by.state); err != nil {
-			return err
-		}
+	n := float64(d.src.Rows())
+	d.bound.rowTotal, d.counts[rowCount], d.counts[rate] = s.ColumnSums, n, d.opt.Eta*n/float64(1+d.cols)
+	for i, p := range pivots {
+		s.Square += float64(p * (2*s.Mean[i] + p))
+		s.Mean[i] += p
 	}
-	for ; s.epochs < s.opt.Epochs; s.epochs++ {
-		s.mark()
-		s.report(nil)
-		var sum sums
-		if err := epoch(ctx, &sum); err != nil {
-			by.mean(s.w) // the weights so far, for an interrupted training
-			s.balanceWeights()
-			return err
-		}
-		s.passes++
-		s.measure = &learner.Measure{Objective: sum.Loss, Gradient: math.NaN(), Gap: math.Inf(1)}
-		s.report(by.sum())
-		if s.epochs > 0 && !(sum.Loss < s.leastLoss*(1-leastProgress)) {
-			s.staleEpochs++
-		} else {
-			s.staleEpochs = 0
-		}
-		if s.epochs == 0 || sum.Loss < s.leastLoss {
-			s.leastLoss = sum.Loss
-		}
-		if s.staleEpochs < mostStaleEpochs && s.passes < s.opt.Epochs {
-			continue
-		}
-		by.mean(s.w)
-		s.balanceWeights()
-		if x := f64.Dot(s.w, s.w); x-x != 0 {
-			return learner.OverflowError()
-		}
-		if err := s.boundGap(ctx); err != nil {
-			return err
-		}
-		if s.converged = s.staleEpochs >= mostStaleEpochs && s.gap <= convergedGapSGD*s.at.Objective; s.converged {
-			break
-		}
-		s.staleEpochs = 0
-	}
-	s.report(nil)
-	return nil
-}
-
-// visit calls learn with the rows of an epoch: 32 rows at a time, or one row if the order isn't cyclic and there are
-// more than 16,384 columns. pass makes passes over the rows of src. learn may use the scratch c until it returns.
-func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass, epoch int64,
-	learn func(part *block.Block, c *scratch)) error {
-	c := s.scratch.Get().(*scratch)
-	defer s.scratch.Put(c)
-	if s.opt.Order != learner.Cyclic {
-		return s.visitOrdered(ctx, pass, epoch, func(part *block.Block) { learn(part, c) })
-	}
-	for chunks, err := range block.Chunks(ctx, src, 1) {
-		if err != nil {
-			return err
-		}
-		for _, chunk := range chunks {
-			for lo := 0; lo < chunk.Len(); lo += batchRows {
-				learn(chunk.Slice(lo, min(chunk.Len(), lo+batchRows)), c)
-			}
-		}
+	copy(d.Mean, s.Mean)
+	copy(d.Scale, s.Scale)
+	if d.stepRows == 1 {
+		d.counts[rate] = d.opt.Eta / cmp.Or(float64(s.Square/4)+d.l2/n, 1) // if all features are 0, any rate works
 	}
 	return nil
 }
 
-// visitOrdered is visit for orders other than the order of the source. It copies the rows of a batch.
-func (s *solver) visitOrdered(ctx context.Context, pass *online.Pass, epoch int64, learn func(part *block.Block)) error {
-	part := &block.Block{}
-	take := func() {
-		if part.Len() > 0 {
-			learn(part)
-		}
-		if part.Sparse != nil {
-			part.Clear(0)
-		}
-		part.X, part.Y, part.W = part.X[:0], part.Y[:0], part.W[:0]
+func (d *descent) vectorsOfState() [][]float64 {
+	return [][]float64{d.last, d.mean, d.Mean, d.Scale, d.counts[:]}
+}
+
+func (d *descent) State(w *checkpoint.Walk) {
+	for _, v := range d.vectorsOfState() {
+		checkpoint.Values(w, v)
 	}
-	err := pass.Epoch(ctx, epoch, 0, func(p *online.Panel, _ int) (int, error) {
-		for i := range p.Len() {
-			b, r := p.At(i)
-			if optimize.HasManyColumns(s.cols) { // a step takes one row
-				learn(b.Slice(r, r+1))
-			} else if learner.AppendRow(part, b, r); part.Len() == batchRows {
-				take()
-			}
+}
+
+func (d *descent) Begin(_ []float32, vectors [][]float64) {
+	for i, v := range d.vectorsOfState() {
+		copy(v, vectors[i])
+	}
+}
+
+func (d *descent) Vectors() [][]float64 {
+	d.settle()
+	return d.vectorsOfState()
+}
+
+func (d *descent) MixShards(shards []online.ShardResult) {
+	if len(shards) > 0 {
+		d.Begin(nil, online.MeanState(shards))
+	}
+}
+
+// ShardBytes counts 64-bit numbers: the state twice, since it is mixed, and the vectors of a step.
+func (d *descent) ShardBytes() int64 {
+	return int64(8 * len(slices.Concat(append(d.vectorsOfState(), d.last, d.mean, d.Mean, d.Scale, d.g, d.move)...)))
+}
+
+// exactWeights returns the mean of the weights.
+func (d *descent) exactWeights() []float64 {
+	w := d.zeros()
+	for i, v := range d.last {
+		w[i] = (d.mean[i] + float64(d.counts[shift]*v)) / d.counts[growth]
+	}
+	return w
+}
+
+func (d *descent) Weights() []float32 {
+	exact, w := d.exactWeights(), make([]float32, d.vectors*kernel.Stride(d.cols))
+	for k := range d.vectors {
+		for i, v := range exact[k*d.stride:][:d.cols] {
+			w[k*kernel.Stride(d.cols)+i] = float32(v)
 		}
-		return p.Len(), nil
-	})
+	}
+	return w
+}
+
+// settle sets last to the weights, and mean to their mean.
+func (d *descent) settle() {
+	copy(d.mean, d.exactWeights())
+	for i := range d.last {
+		d.last[i] *= d.counts[scale]
+	}
+	d.counts[scale], d.counts[shift], d.counts[growth] = 1, 0, 1
+}
+
+func (d *descent) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, steps int, err error) {
+	c := d.scratch.Get().(*scratch)
+	defer d.scratch.Put(c)
+	b, lo := d.gather.Rows(p)
+	for visits < p.Len() {
+		b.SliceInto(&c.rows, lo+visits, lo+min(p.Len(), visits+d.stepRows))
+		d.step(c, &c.rows)
+		visits += c.rows.Len()
+		log[steps] = uint32(visits - 1)
+		steps++
+	}
+	return visits, steps, nil
+}
+
+func (d *descent) step(c *scratch, rows *block.Block) {
+	n, m, sum := &d.counts, float64(rows.Len()), sums{}
+	c.panel.Load(rows)
+	d.score(c, d.last, c.scores, rows.Len())
+	if n[scale] != 1 {
+		for k := 0; k < len(c.scores); k += linalg.PanelRows {
+			c.scores[k] *= n[scale]
+		}
+	}
+	d.setFactors(c, rows, c.s[:rows.Len()], &sum)
+	n[epochLoss] += sum.Loss
+	by := n[rate] / m / math.Sqrt(1+n[visits]*float64(d.opt.Shards)/n[rowCount])
+	share := lateWeight * m / (n[visits] + lateWeight*m)
+	n[visits] += m
+	if d.stepRows == 1 {
+		d.moveByRow(c, rows, by, share)
+		return
+	}
+	c.panel.Add()
+	d.takeGradient(c, d.g)
+	for k := 0; k < len(d.last); k += d.stride {
+		f64.Axpy(d.g[k:][:d.penalised()], d.l2*m/n[rowCount], d.last[k:][:d.penalised()])
+	}
+	d.gradient(d.g, d.stride)
+	d.weights(d.g, d.move, d.stride)
+	f64.Axpy(d.last, -by, d.move)
+	for i, w := range d.last {
+		d.mean[i] += float64((w - d.mean[i]) * share)
+	}
+}
+
+// moveByRow changes the weights by -by times the gradient of a row, and gives them a share in their mean.
+func (d *descent) moveByRow(c *scratch, row *block.Block, by, share float64) {
+	n := &d.counts
+	decay := 1 - float64(by*d.l2)/n[rowCount]
+	if n[scale] *= decay; n[scale] < leastScale {
+		d.settle()
+	}
+	columns, values := c.reader.Row(row, 0)
+	for k := range d.vectors {
+		last, mean := d.last[k*d.stride:][:d.stride], d.mean[k*d.stride:][:d.stride]
+		if d.Bias >= 0 { // it has no penalty
+			x := last[d.Bias]/decay - last[d.Bias]
+			last[d.Bias] += x
+			mean[d.Bias] -= float64(x * n[shift])
+		}
+		factor := c.panel.Factors()[k/linalg.PanelCols*linalg.PanelRows*linalg.PanelCols+k%linalg.PanelCols]
+		move := -float64(by*factor) / n[scale]
+		back := -float64(move * n[shift])
+		for i, column := range columns {
+			last[column] += float64(move * values[i])
+			mean[column] += float64(back * values[i])
+		}
+	}
+	if share < 1 { // else mean is 0
+		n[growth] /= 1 - share
+	}
+	n[shift] += float64(float64(n[growth]*share) * n[scale])
+}
+
+func (d *descent) afterEpoch(ctx context.Context) error {
+	n := &d.counts
+	stale := n[staleEpochs] + 1
+	if n[epochLoss] < n[leastLoss]*(1-leastProgress) {
+		stale = 0
+	}
+	if stale == mostStaleEpochs {
+		if err := d.boundGap(ctx); err != nil {
+			return err
+		}
+		d.t.Converged, stale = d.bound.gap <= convergedGapSGD*d.bound.at.Objective, 0
+	}
+	// No error follows, so a call that an interrupt ended can be repeated.
+	d.t.Measure = &learner.Measure{Objective: n[epochLoss] * float64(d.opt.Shards), Gradient: math.NaN(), Gap: math.Inf(1)}
+	n[staleEpochs], n[leastLoss], n[epochLoss] = stale, min(n[leastLoss], n[epochLoss]), 0
+	if d.t.Converged {
+		return online.ErrStop
+	}
+	return nil
+}
+
+// boundGap bounds the gap of the present weights, unless it has done so.
+func (d *descent) boundGap(ctx context.Context) error {
+	if d.boundAt == d.counts[visits] {
+		return nil
+	}
+	d.seconds = d.t.Elapsed().Seconds()
+	w := slices.Clone(d.compact(d.exactWeights()))
+	if x := f64.Dot(w, w); x-x != 0 {
+		return learner.OverflowError()
+	}
+	if d.bound.pivots != nil {
+		for w := range slices.Chunk(w, d.cols) {
+			learner.Recentre(w, d.bound.pivots)
+		}
+	}
+	d.bound.w = d.spread(w)
+	err := d.bound.boundGap(ctx)
 	if err == nil {
-		take()
+		d.boundAt = d.counts[visits]
 	}
 	return err
 }
 
-// A walk is the state of averaged stochastic gradient descent with steps on 32 rows.
-type walk struct {
-	*solver
-	*scaling
-	*stepPosition
-	v, average []float64 // variables of the scaling, and their mean
-	w, g       []float64 // weights, and the gradient in v
+func (d *descent) ownResult(r *learner.Result) any {
+	own := &Result{Result: *r, Solver: SGD, ExactWeights: d.compact(d.exactWeights()), Gap: math.Inf(1)}
+	own.OutOfPasses = own.Epochs >= d.opt.Epochs
+	if r.Interrupted {
+		return own
+	}
+	own.Loss, own.Objective, own.Gap, own.Seconds = d.bound.at.Loss, d.bound.at.Objective, d.bound.gap, d.seconds
+	if d.bound.dependenceIsInexact { // the weights of the dependent columns could fit their rounding
+		own.Gap, own.Converged = math.Inf(1), false
+	}
+	return own
 }
 
-func (a *walk) mean(w []float64) { a.weights(a.average, w, a.stride) }
-
-func (a *walk) sum() func() [sha256.Size]byte { return learner.SumOf(a.v) }
-
-// learn takes one step of descend on a batch.
-func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
-	t := float64(a.Step)
-	a.weights(a.v, a.w, a.stride)
-	c.panel.Load(part)
-	a.losses(c, part, a.w, c.s[:part.Len()], sum)
-	c.panel.Add()
-	a.takeGradient(c, a.g)
-	share := float64(part.Len()) / a.AllRows
-	for k := 0; k < len(a.w); k += a.stride {
-		f64.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
+// trainSGD trains by stochastic gradient descent. If ctx ends the training, trainSGD returns the result so far.
+func trainSGD(ctx context.Context, task learner.Task, opt *Settings) (*Result, error) {
+	done, err := sgd.Train(ctx, &task)
+	if done == nil {
+		return nil, err
 	}
-	a.gradient(a.g, a.stride)
-	perEpoch := (a.EpochRows + batchRows - 1) / batchRows
-	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
-	f64.Axpy(a.v, -eta, a.g)
-	for i, x := range a.v {
-		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
+	r := done.OwnResult.(*Result)
+	if err != nil {
+		after, end := parallel.Grace(ctx)
+		defer end()
+		s := newSolver(task.Rows, *opt)
+		if r.NotEvaluated = s.pass(after, s.spread(r.ExactWeights), false, &s.at) != nil; !r.NotEvaluated {
+			r.Loss, r.Objective = s.at.Loss, s.at.Objective
+		}
 	}
-	a.Step++
+	return r, err
 }
 
 // boundGap bounds the gap of the rounded weights by their Hessian. If that bound isn't below the goal, boundGap finds
@@ -217,7 +372,7 @@ func (s *solver) boundGap(ctx context.Context) error {
 		other := newSolver(s.src, s.opt)
 		other.w, other.round, other.pivots = slices.Clone(s.w), s.round, s.pivots
 		other.knowsDependent, other.staysZero = true, s.staysZero
-		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.epochs(s.cols), nil, nil
+		other.opt.Epochs = Newton.epochs(s.cols)
 		if _, err := other.minimise(ctx); err != nil {
 			return err
 		}
@@ -228,153 +383,4 @@ func (s *solver) boundGap(ctx context.Context) error {
 	}
 	s.gap = min(s.gap, max(0, s.at.Objective-s.lowerBound))
 	return nil
-}
-
-// A lazyWalk is the state of averaged stochastic gradient descent on rows of many columns. A step takes one row. It
-// costs a few operations for each element of the row that isn't 0.
-//
-// Step t changes the weights w by -eta_t (g + l2/n w), where g is the gradient of the row's loss. eta_t is eta/(R/4 +
-// l2/n)/sqrt(1 + t/n) for n rows with a mean squared norm of R. w is scale times u, so the penalty changes only scale
-// (Bottou, "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth, so a step
-// changes v only where it changes u (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic
-// Gradient Descent", 2011, section 6.1). The shares of the steps in the mean are the same as in descend. Biases have no
-// penalty, and their own mean.
-type lazyWalk struct {
-	*solver
-	*stepPosition
-	// uv has, for each vector of weights, u and v of each column alternately; u and v of the bias stay 0.
-	uv                   []float64
-	scale, shift, growth float64
-	bias, meanBias       []float64
-	firstRate            float64 // eta_0
-	features             int
-
-	columns []uint32 // columns of the row's elements that aren't 0
-	values  []float64
-}
-
-// leastScale is the least scale. When scale falls below it, u is multiplied by scale, scale becomes 1, and shift u is
-// added to v.
-const leastScale = 1e-6
-
-func newLazy(s *solver, square float64, c stepPosition) *lazyWalk {
-	size := float64(square/4) + s.l2/c.AllRows
-	if size == 0 { // all features are 0: any rate works
-		size = 1
-	}
-	return &lazyWalk{solver: s, stepPosition: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
-		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
-		firstRate: s.opt.Eta / size}
-}
-
-func (a *lazyWalk) mean(w []float64) {
-	for i := range w {
-		w[i] = (a.uv[2*i+1] + float64(a.shift*a.uv[2*i])) / a.growth
-	}
-	if a.features < a.cols {
-		for k, b := range a.meanBias {
-			w[k*a.stride+a.features] = b
-		}
-	}
-}
-
-func (a *lazyWalk) sum() func() [sha256.Size]byte {
-	return learner.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
-}
-
-// learn takes one step on each row.
-func (a *lazyWalk) learn(part *block.Block, c *scratch, sum *sums) {
-	for r := range part.Len() {
-		a.load(c, part, r)
-		for k := range a.vectors {
-			c.scores[k*linalg.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.vector(k))) + a.bias[k]
-		}
-		one := block.Block{Y: part.Y[r : r+1]}
-		if part.W != nil {
-			one.W = part.W[r : r+1]
-		}
-		if a.vectors == 1 {
-			c.logistic(&one, c.scores[:1], c.s[:1], sum)
-		} else {
-			softmax(c.scores, one.Y, one.W, c.panel.Factors(), c.losses[:1], sum)
-		}
-		a.step(c.panel.Factors())
-	}
-}
-
-// load sets columns and values to the elements of row r that aren't 0, without the bias.
-func (a *lazyWalk) load(c *scratch, b *block.Block, r int) {
-	a.columns, a.values = a.columns[:0], a.values[:0]
-	columns, values := c.reader.Row(b, r)
-	for k, c := range columns {
-		if v := values[k]; v != 0 && int(c) < a.features {
-			a.columns, a.values = append(a.columns, c), append(a.values, v)
-		}
-	}
-}
-
-// step changes the weights by the factors of the row, which is the first row of a panel.
-func (a *lazyWalk) step(factors []float64) {
-	t := float64(a.Step)
-	eta := a.firstRate / math.Sqrt(1+t/a.EpochRows)
-	if a.scale *= 1 - float64(eta*a.l2)/a.AllRows; a.scale < leastScale {
-		a.unscale()
-	}
-	share := (averageAge + 1) / (t + averageAge + 1)
-	for k := range a.vectors {
-		move := -float64(eta * factors[k/linalg.PanelCols*linalg.PanelRows*linalg.PanelCols+k%linalg.PanelCols])
-		if a.features < a.cols {
-			a.bias[k] += move
-			a.meanBias[k] += float64((a.bias[k] - a.meanBias[k]) * share)
-		}
-		if move != 0 {
-			a.addRow(a.vector(k), move/a.scale)
-		}
-	}
-	if a.Step > 0 {
-		a.growth /= 1 - share
-	}
-	a.shift += float64(float64(a.growth*share) * a.scale)
-	a.Step++
-}
-
-// unscale sets u to the weights and scale to 1. The weights and their mean stay the same.
-func (a *lazyWalk) unscale() {
-	for i := 0; i < len(a.uv); i += 2 {
-		a.uv[i+1] += float64(a.shift * a.uv[i])
-		a.uv[i] *= a.scale
-	}
-	a.shift, a.scale = 0, 1
-}
-
-// vector returns the elements of uv for vector k of the weights.
-func (a *lazyWalk) vector(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
-
-// addRow adds by times the row to u. It changes v so that v + shift u stays the same.
-func (a *lazyWalk) addRow(uv []float64, by float64) {
-	back := -float64(by * a.shift)
-	for k, c := range a.columns {
-		x := a.values[k]
-		both := uv[2*c:][:2]
-		both[0] += float64(by * x)
-		both[1] += float64(back * x)
-	}
-}
-
-// dotElements returns the dot product of a row and u. It makes four sums of every fourth element, and then adds them.
-func dotElements(columns []uint32, values, uv []float64) float64 {
-	var a, b, c, d float64
-	values = values[:len(columns)]
-	k := 0
-	for ; k+4 <= len(columns); k += 4 {
-		i, v := columns[k:k+4:k+4], values[k:k+4:k+4]
-		a += float64(v[0] * uv[2*i[0]])
-		b += float64(v[1] * uv[2*i[1]])
-		c += float64(v[2] * uv[2*i[2]])
-		d += float64(v[3] * uv[2*i[3]])
-	}
-	for ; k < len(columns); k++ {
-		a += float64(values[k] * uv[2*columns[k]])
-	}
-	return (a + c) + (b + d)
 }

@@ -93,9 +93,6 @@ func (s *solver) fit(ctx context.Context) (err error) {
 		if done, err := s.runFirstOrder(ctx); done || err != nil {
 			return err
 		}
-	case solver == SGD:
-		s.stage = stageSGD
-		return s.descend(ctx)
 	default:
 		if !s.resumed {
 			if err := s.begin(ctx); err != nil {

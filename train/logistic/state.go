@@ -14,7 +14,6 @@ const (
 	stageNewton   // Newton's method
 	stageLBFGS    // L-BFGS
 	stageFallback // Newton's method after L-BFGS
-	stageSGD      // SGD
 	stageFinish   // Newton's method in finish
 )
 
@@ -28,11 +27,6 @@ type trace struct {
 	suspectedSteps int     // minimise: number of consecutive suspicious steps
 	v              []float64
 	history        history
-	epochs         int64   // descend: number of finished epochs
-	leastLoss      float64 // descend: least loss of an epoch
-	staleEpochs    int     // descend: number of consecutive stale epochs
-	descent        interface{ state(*checkpoint.Walk) }
-	descentState   []byte // saved state of descent, until descent exists
 }
 
 // takeResumed tells whether the state comes from a checkpoint. It returns true at most once.
@@ -46,12 +40,11 @@ func (s *solver) mark() {
 	s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
 }
 
-// state saves or restores the state of the solver before a step, or before an epoch of SGD. It leaves out results of
-// the first passes over the rows, for example scalings.
+// state saves or restores the state of the solver before a step. It leaves out results of the first passes over the
+// rows, for example scalings.
 func (s *solver) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.passes, &s.steps, &s.epochs, &s.stage, &s.finishRounds, &s.suspectedSteps, &s.staleEpochs,
-		(*float64)(&s.damping), &s.goal, &s.farthestNorm, &s.lastNorm, &s.leastLoss, &s.lowerBound, &s.initialNorm,
-		&s.presentNorm, &s.norm, &s.gap, &s.ridge,
+	learner.State(w, &s.start, &s.passes, &s.steps, &s.stage, &s.finishRounds, &s.suspectedSteps, (*float64)(&s.damping),
+		&s.goal, &s.farthestNorm, &s.lastNorm, &s.initialNorm, &s.presentNorm, &s.norm, &s.gap, &s.ridge,
 		&s.knowsDependent, &s.factorIsFresh, &s.optimumExists, &s.gapLostByRounding, &s.dependenceIsInexact, &s.factorIsSharp, s.w)
 	for _, v := range []*[]float64{&s.zeroGradient, &s.rowTotal, &s.v} {
 		s.vector(w, v)
@@ -72,9 +65,6 @@ func (s *solver) state(w *checkpoint.Walk) {
 	if len(s.history.pairs) > historySteps || s.stage > stageFinish {
 		w.Fail(errors.New("it has too much"))
 	}
-	if s.stage == stageSGD {
-		w.Inner(&s.descentState, func(w *checkpoint.Walk) { s.descent.state(w) })
-	}
 	s.leaveOutDependent()
 }
 
@@ -92,10 +82,4 @@ func (s *solver) vector(w *checkpoint.Walk, v *[]float64) {
 	if n := len(*v); n != 0 && n != s.cols && n != s.vectors*s.stride {
 		w.Fail(errors.New("it has a vector of another length"))
 	}
-}
-
-func (a *walk) state(w *checkpoint.Walk) { learner.State(w, a.v, a.average) }
-
-func (a *lazyWalk) state(w *checkpoint.Walk) {
-	learner.State(w, a.uv, a.bias, a.meanBias, &a.scale, &a.shift, &a.growth)
 }
