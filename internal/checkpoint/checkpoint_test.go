@@ -91,6 +91,37 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// TestStruct: a structure is read as it was written, its slices in place of others. Another length than the tag's is an
+// error that says so, also within a list.
+func TestStruct(t *testing.T) {
+	type pair struct {
+		S []float64 `length:"columns"`
+	}
+	type all struct {
+		Start time.Time
+		N     int64
+		W     []float64 `length:"columns"`
+		Pairs []pair
+		Done  bool
+	}
+	sizes := map[string]int{"columns": 2}
+	want := all{N: -1, W: []float64{math.Copysign(0, -1), math.Inf(1)}, Pairs: []pair{{[]float64{1, 2}}}, Done: true}
+	data, err := Write(func(w *Walk) { Struct(w, &want, sizes) })
+	require.NoError(t, err)
+	got := all{W: make([]float64, 5), Pairs: make([]pair, 3)}
+	require.NoError(t, Read(data, func(w *Walk) { Struct(w, &got, sizes) }))
+	if got.N != -1 || !math.Signbit(got.W[0]) || !reflect.DeepEqual(got.Pairs, want.Pairs) || !got.Done || len(got.W) != 2 {
+		t.Errorf("%+v", got)
+	}
+	for _, wrong := range []all{{W: make([]float64, 3)}, {W: make([]float64, 2), Pairs: []pair{{make([]float64, 1)}}}} {
+		data, err := Write(func(w *Walk) { Struct(w, &wrong, map[string]int{"columns": len(wrong.W)}) })
+		if err == nil {
+			err = Read(data, func(w *Walk) { Struct(w, &got, sizes) })
+		}
+		require.Error(t, err, "elements, and there are 2 columns")
+	}
+}
+
 // TestClock: the time that passed before a checkpoint counts after it.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

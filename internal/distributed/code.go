@@ -9,16 +9,9 @@ import (
 	"halfspace/internal/checkpoint"
 )
 
-// Values are encoded by their types, which both sides know, with a checkpoint.Walk. Floating-point numbers are encoded by
-// their bits, so every value stays the same, also NaN and -0. A structure is encoded by its exported fields, or by the
-// fields that its method Fields names. Functions, channels and interfaces other than errors are not encoded: in a
-// structure they become nil. encoding/gob isn't used, since it turns a field of -0 into 0.
-
-// A Message is a pointer to a structure with fields that aren't exported.
-type Message interface {
-	// Fields returns pointers to the fields that are encoded, always in the same order.
-	Fields() []any
-}
+// Values are encoded by their types, which both sides know; see checkpoint.Value. Functions, channels and interfaces
+// other than errors are not encoded: in a structure they become nil. encoding/gob isn't used, since it turns a field of
+// -0 into 0.
 
 var (
 	errDiffer  = errors.New("the programs of the cluster differ: use the same version everywhere")
@@ -57,103 +50,18 @@ func typedValue(w *checkpoint.Walk, v *any, t reflect.Type) {
 	*v = of.Interface()
 }
 
-// value writes or reads v, which has an address. Writing only reads v, because other goroutines may read it too.
-func value(w *checkpoint.Walk, v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Bool:
-		numberOrText(w, v.Bool(), w.Bool, v.SetBool)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		numberOrText(w, v.Int(), w.Int, v.SetInt)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		numberOrText(w, v.Uint(), w.Word, v.SetUint)
-	case reflect.Float32, reflect.Float64:
-		numberOrText(w, v.Float(), w.Float, v.SetFloat)
-	case reflect.String:
-		numberOrText(w, v.String(), w.Text, v.SetString)
-	case reflect.Slice:
-		if notNil(w, v) {
-			slice(w, v)
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			value(w, v.Index(i))
-		}
-	case reflect.Pointer:
-		if notNil(w, v) {
-			if w.IsReading() {
-				v.Set(reflect.New(v.Type().Elem()))
-			}
-			value(w, v.Elem())
-		}
-	case reflect.Struct:
-		fields(w, v)
-	case reflect.Interface:
-		if v.Type() == reflect.TypeFor[error]() && notNil(w, v) {
-			failure(w, v)
-		}
-	case reflect.Func, reflect.Chan:
-	default:
-		w.Fail(fmt.Errorf("a %s can't be sent to another process", v.Type()))
-	}
-}
+// value writes or reads v, which has an address.
+func value(w *checkpoint.Walk, v reflect.Value) { checkpoint.Value(w, v, failure) }
 
-// numberOrText writes v, or reads a number or text and calls set with it.
-func numberOrText[T any](w *checkpoint.Walk, v T, walk func(*T), set func(T)) {
-	if walk(&v); w.IsReading() {
-		set(v)
-	}
-}
-
-// notNil writes or reads whether v isn't nil.
-func notNil(w *checkpoint.Walk, v reflect.Value) bool {
+// failure writes or reads the text of an error. It leaves out other interfaces.
+func failure(w *checkpoint.Walk, v reflect.Value) {
 	is := !v.IsNil()
-	w.Bool(&is)
-	return is
-}
-
-// slice writes or reads a slice that isn't nil.
-func slice(w *checkpoint.Walk, v reflect.Value) {
-	if w.IsReading() {
-		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-	}
-	switch p := v.Addr().Interface().(type) { // most slices have these types
-	case *[]byte:
-		checkpoint.Slice(w, p)
-	case *[]uint32:
-		checkpoint.Slice(w, p)
-	case *[]float32:
-		checkpoint.Slice(w, p)
-	case *[]float64:
-		checkpoint.Slice(w, p)
-	default:
-		n := v.Len()
-		if w.Length(&n, 1); w.IsReading() {
-			v.Set(reflect.MakeSlice(v.Type(), n, n))
-		}
-		for i := range n {
-			value(w, v.Index(i))
-		}
-	}
-}
-
-func fields(w *checkpoint.Walk, v reflect.Value) {
-	if m, ok := v.Addr().Interface().(Message); ok {
-		for _, f := range m.Fields() {
-			value(w, reflect.ValueOf(f).Elem())
-		}
+	if v.Type() != reflect.TypeFor[error]() {
 		return
 	}
-	for f, field := range v.Fields() {
-		if !f.IsExported() {
-			w.Fail(fmt.Errorf("a %s can't be sent to another process: its field %s isn't exported", v.Type(), f.Name))
-			return
-		}
-		value(w, field)
+	if w.Bool(&is); !is {
+		return
 	}
-}
-
-// failure writes or reads the text of an error.
-func failure(w *checkpoint.Walk, v reflect.Value) {
 	if !w.IsReading() {
 		text := v.Interface().(error).Error()
 		w.Text(&text)

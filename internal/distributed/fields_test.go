@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	_ "halfspace/dataset"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	_ "halfspace/train" // registers the tasks of all learners
 )
@@ -37,7 +38,7 @@ func check(t *testing.T, of reflect.Type, seen map[reflect.Type]bool) {
 			return
 		}
 		v := reflect.New(of)
-		m, is := v.Interface().(distributed.Message)
+		m, is := v.Interface().(checkpoint.Fielder)
 		named := map[field]bool{}
 		if is {
 			for _, f := range m.Fields() {

@@ -70,7 +70,7 @@ func TestCode(t *testing.T) {
 			t.Errorf("error %v became %v, error %v", e, got.err, err)
 		}
 	}
-	require.Error(t, require.ErrorOf(Encode(map[string]int{})), "a map[string]int can't be sent")
+	require.Error(t, require.ErrorOf(Encode(map[string]int{})), "a map[string]int can't be encoded")
 	require.Error(t, require.ErrorOf(Encode(struct{ hidden int }{})), "its field hidden isn't exported")
 }
 

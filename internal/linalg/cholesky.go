@@ -88,8 +88,20 @@ func (f *Factor) factorise(ctx context.Context, a []float64, ridge float64) (reg
 
 func (f *Factor) row(i int) []float64 { return f.l[i*(i+1)/2:][:i+1] }
 
+// Size returns the number of rows of A.
+func (f *Factor) Size() int { return f.n }
+
 // isLeftOut tells whether row and column i are left out.
 func (f *Factor) isLeftOut(i int) bool { return f.leftOut != nil && f.leftOut[i] }
+
+// Divided returns the factor of A divided by a number above 0.
+func (f *Factor) Divided(by float64) *Factor {
+	d := &Factor{f.n, f.l, make([]float64, f.n), f.leftOut}
+	for i, s := range f.scale {
+		d.scale[i] = s * math.Sqrt(by)
+	}
+	return d
+}
 
 // Solve returns x with A x = b.
 func (f *Factor) Solve(b []float64) []float64 {

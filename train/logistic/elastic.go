@@ -6,32 +6,10 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/linalg"
-	"halfspace/internal/message"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
-
-// refusedOption returns the error of an option that can't be used with the others because of l1 or nonnegative, or
-// nil.
-func (o *Settings) refusedOption() *learner.OptionError {
-	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
-		return message.Refusal("nonnegative", "", "needs a penalty: set --l2 or --l1 above 0")
-	}
-	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.needsElastic() {
-		return nil
-	}
-	return message.Refusal("solver", string(o.Solver), "with %s, which takes newton alone: leave one of them out",
-		message.Option(o.penalty().Option()))
-}
-
-// needsElastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) needsElastic() bool { return o.penalty().NeedsElastic() }
-
-func (o *Settings) penalty() optimize.Penalty {
-	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
-}
 
 // taskOf returns the task for rows of two classes.
 func taskOf(src block.Source, opt Settings) *optimize.Task {
@@ -59,22 +37,6 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 	}
 	return &Result{Result: r.Result, Solver: opt.Solver, ExactWeights: r.ExactWeights, Objective: r.Objective,
 		Gap: r.Gap, GapLostByRounding: r.GapLostByRounding}, err
-}
-
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
-// are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
-	opt.L1 = 1
-	src, err := begin(ctx, src, &opt)
-	if err != nil {
-		return nil, err
-	}
-	return taskOf(src, opt).Path(ctx, n, penalties)
-}
-
-// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
-func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
-	return taskOf(src, opt).Losses(ctx, weights)
 }
 
 // rowLoss is the optimize.DenseLoss of the rows.
@@ -144,20 +106,6 @@ func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, er
 	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.Gradient[:l.cols], Hessian: at.Hessian}
 	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.largestValues, l.penalised()) }
 	return p, nil
-}
-
-// columnSizes returns the greatest absolute value of each column of a chunk.
-func columnSizes(chunk block.Chunk, cols int) []float64 {
-	widest, wide := make([]float64, cols), linalg.WideReader{}
-	for r := range chunk.Len() {
-		columns, values := wide.Row(chunk.Block, r)
-		for k, c := range columns {
-			if v := math.Abs(values[k]); v > widest[c] {
-				widest[c] = v
-			}
-		}
-	}
-	return widest
 }
 
 // dualAfter returns the point of the dual problem to which the step s leads, or nil if it finds none.

@@ -4,12 +4,11 @@ package logistic
 import (
 	"cmp"
 	"context"
-	"math"
-	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/message"
-	"halfspace/internal/parallel"
+	"halfspace/model"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -126,57 +125,93 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 	return src, nil
 }
 
-// newCentredSolver returns a solver for rows minus pivots, which may be nil.
-func newCentredSolver(src block.Source, pivots []float64, opt Settings) *solver {
-	s := newSolver(src, opt)
-	s.pivots = pivots
-	s.round = func(c []float64) []float64 {
-		for w := range slices.Chunk(c, s.cols) {
-			learner.RoundCentred(w, pivots)
-		}
-		return c
-	}
-	return s
-}
-
-// learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
-func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
-	s := newCentredSolver(src, pivots, opt)
-	after, end := parallel.Grace(ctx)
-	defer end()
-	err := s.fit(ctx)
-	interrupted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 })
-	counted := !interrupted || s.pass(after, s.w, false, &s.at) == nil
-	if err != nil && (!interrupted || !counted && after.Err() == nil) {
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
+// are not rounded to float32.
+func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
+	opt.L1 = 1
+	src, err := begin(ctx, src, &opt)
+	if err != nil {
 		return nil, err
 	}
-	r := &Result{Solver: opt.Solver, ExactWeights: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap,
-		GapLostByRounding: s.gapLostByRounding}
-	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.passes, s.passes*src.Rows(), s.steps, s.passes >= opt.Epochs
-	r.Converged, r.Seconds = s.converged, s.learnTime.Seconds()
-	if pivots != nil {
-		for w := range slices.Chunk(r.ExactWeights, s.cols) {
-			learner.Uncentre(w, pivots)
+	return taskOf(src, opt).Path(ctx, n, penalties)
+}
+
+// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
+func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
+	return taskOf(src, opt).Losses(ctx, weights)
+}
+
+// Learner describes logistic regression.
+var Learner = &learner.Learner{Name: "logistic",
+	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
+	WhenToUse: "probabilities, and standard errors of weights", Example: "--l2 0.1",
+	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption,
+		{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The " +
+			"bias is not penalised.",
+			AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 },
+			KeepZero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
+			Field:    learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
+		sgdOption(learner.OrderOption, learner.StoredIfChanged, false),
+		sgdOption(learner.EtaOption, learner.StoredAlways, true),
+		sgdOption(learner.ShardsOption, learner.StoredIfSeveral, false)},
+	New: func() learner.Settings {
+		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
+	},
+	SetSpecialDefaults: func(s learner.Settings) {
+		if o := s.(*Settings); o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
+			o.L2 = 1
 		}
-	}
-	r.Weights, r.Loss = learner.RoundToFloat32(r.ExactWeights), s.at.Loss
-	if interrupted {
-		r.Interrupted, r.NotEvaluated, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
-		if !counted {
-			r.Loss, r.Objective = 0, 0
+	},
+	VersusOnlyOption: func(s learner.Settings) string {
+		if s.(*Settings).needsElastic() {
+			return message.Sprintf("--l1 or --nonnegative")
 		}
-		return r, err
+		return ""
+	},
+	RefusedOption:    func(s learner.Settings) *learner.OptionError { return s.(*Settings).refusedOption() },
+	ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
+	IsScaleFree: func(s learner.Settings) bool {
+		return s.(*Settings).L2 == 0 && !s.(*Settings).needsElastic() && s.(*Settings).Solver != SGD
+	},
+	SolverTexts: story}
+
+func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
+
+// New returns logistic regression with options.
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Learner, &Settings{Options: o})
+}
+
+var (
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER",
+		Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for " +
+			"more than 16,384 columns; else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
+		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
+	solverOption = learner.Option{Name: "solver",
+		Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients " +
+			"(truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with " +
+			"up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
+		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
+)
+
+// sgdOption returns an option that only the solver SGD uses.
+func sgdOption(o learner.Option, keep learner.StoredIf, auto bool) learner.Option {
+	o.Condition, o.Stored, o.ZeroMeansChosen = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
+	return o
+}
+
+func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	opt := *task.Settings.(*Settings)
+	robust, err := hasFractionalWeights(ctx, task)
+	if err != nil {
+		return nil, err
 	}
-	if s.dependenceIsInexact { // the weights of the dependent columns could fit their rounding
-		r.Gap = math.Inf(1)
+	opt.Robust = opt.Robust || robust
+	opt.NoPenalty = true // the settings are complete
+	r, err := train(ctx, *task, opt)
+	if r == nil {
+		return nil, err
 	}
-	r.DependentColumns = s.dependent
-	switch {
-	case opt.Solver == Newton:
-		r.Ridge, r.Gradient = s.ridge, s.norm
-		r.StdErrors, err = s.sandwich(ctx)
-	case s.presentNorm > 0:
-		r.Gradient = s.presentNorm / s.initialNorm
-	}
-	return r, err
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) { r.addToModel(m, &opt) }}, err
 }

@@ -39,6 +39,11 @@ func (s Solver) epochs(cols int) int64 {
 	return 100
 }
 
+const (
+	maxColumns        = 1 << 14 // the Hessian of this many columns is 1 GiB
+	mostNewtonColumns = 256     // Auto chooses Newton's method with up to this many columns
+)
+
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
 	// Epochs is the limit of passes over the rows; 100, or 1,000 for LBFGS and Truncated, and with L1 and more than 16,384
@@ -129,4 +134,24 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 		return Truncated, nil
 	}
 	return solver, nil
+}
+
+// refusedOption returns the error of an option that can't be used with the others because of l1 or nonnegative, or
+// nil.
+func (o *Settings) refusedOption() *learner.OptionError {
+	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
+		return message.Refusal("nonnegative", "", "needs a penalty: set --l2 or --l1 above 0")
+	}
+	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.needsElastic() {
+		return nil
+	}
+	return message.Refusal("solver", string(o.Solver), "with %s, which takes newton alone: leave one of them out",
+		message.Option(o.penalty().Option()))
+}
+
+// needsElastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
+func (o *Settings) needsElastic() bool { return o.penalty().NeedsElastic() }
+
+func (o *Settings) penalty() optimize.Penalty {
+	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }

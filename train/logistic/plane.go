@@ -24,7 +24,6 @@ const (
 	// times the greatest part.
 	noiseShare       = 1e-12
 	refinementRounds = 2 // number of times that checkSeparatedNear refines a direction
-	suspiciousSteps  = 3 // number of consecutive suspicious steps after which minimise looks for a plane
 )
 
 // scoreChanges are the changes of the scores of rows by a direction.
@@ -87,7 +86,7 @@ func (p *scoreChanges) hasSeparateSides() bool {
 // probe makes a pass over the rows and returns the changes of their scores by a direction, which is in the order of
 // compact. Most directions separate no rows, and a pass without the terms of most rows is enough to prove that. If it
 // isn't, probe makes a second pass with all terms.
-func (s *solver) probe(ctx context.Context, direction []float64) (*scoreChanges, error) {
+func (s *problem) probe(ctx context.Context, direction []float64) (*scoreChanges, error) {
 	args := probeArgs{D: s.spread(direction)}
 	p, err := s.probeBy(ctx, args)
 	if err == nil && p.hasSeparateSides() {
@@ -97,9 +96,9 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*scoreChanges,
 	return p, err
 }
 
-func (s *solver) probeBy(ctx context.Context, args probeArgs) (*scoreChanges, error) {
+func (s *problem) probeBy(ctx context.Context, args probeArgs) (*scoreChanges, error) {
 	all := s.newProbed()
-	err := probePass.sum(ctx, s.problem, args, func(p *scoreChanges) {
+	err := probePass.sum(ctx, s, args, func(p *scoreChanges) {
 		all.Reach = max(all.Reach, p.Reach)
 		all.OfPairs.merge(p.OfPairs)
 		for k, o := range p.OfClasses {
@@ -202,7 +201,7 @@ func addPanel(p *scoreChanges, exact bool, t terms, scores []float64) {
 }
 
 // checkSeparated returns an error if the direction from 0 to w separates the rows.
-func (s *solver) checkSeparated(ctx context.Context, w []float64) error {
+func (s *problem) checkSeparated(ctx context.Context, w []float64) error {
 	p, err := s.probe(ctx, w)
 	if err != nil {
 		return err
@@ -226,25 +225,17 @@ func (s *solver) checkSeparated(ctx context.Context, w []float64) error {
 		schema.ListClasses(names), ErrSeparable)
 }
 
-// isSuspicious tells whether the norm falls as it does when weights grow without end. Each step then adds 1 to scores,
-// which multiplies losses by 1/e and the norm by e^(-1/2).
-func isSuspicious(norm, last float64) bool { return norm > 0.5*last && norm < 0.72*last }
-
 // checkSeparatedNear is checkSeparated for a direction near w that is orthogonal to all rows with small scores.
 //
 // Let I be independent columns of these rows, J the other columns, and G the matrix X'X of the rows. The direction is
 // w_J in J, and w_I = -G_II^-1 G_IJ w_J in I.
-func (s *solver) checkSeparatedNear(ctx context.Context, w []float64) error {
+func (s *problem) checkSeparatedNear(ctx context.Context, w []float64) error {
 	g, err := s.planeScatter(ctx, w)
 	if err != nil {
 		return err
 	}
-	bias := s.cols - 1
-	if s.penalised() == s.cols {
-		bias = -1
-	}
 	out := make([]bool, s.cols)
-	dependent, err := linalg.DependentColumns(ctx, g, s.cols, bias, make([]float64, s.cols), 0)
+	dependent, err := linalg.DependentColumns(ctx, g, s.cols, s.bias(), make([]float64, s.cols), 0)
 	if err != nil {
 		return err
 	}
@@ -284,13 +275,13 @@ func (s *solver) checkSeparatedNear(ctx context.Context, w []float64) error {
 }
 
 // planeScatter returns X'X of the rows with small scores.
-func (s *solver) planeScatter(ctx context.Context, w []float64) ([]float64, error) {
+func (s *problem) planeScatter(ctx context.Context, w []float64) ([]float64, error) {
 	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return nil, err
 	}
 	d := s.spread(w)
-	err = onPlanePass.sum(ctx, s.problem, m, d, func(struct{}) {})
+	err = onPlanePass.sum(ctx, s, m, d, func(struct{}) {})
 	return m.Data, err
 }
 

@@ -29,7 +29,7 @@ func TestProbe(t *testing.T) {
 			}
 			d = testproblems.Dense(x, y, true)
 		}
-		s := newSolver(d, Settings{})
+		s := newProblem(d, 0, 1)
 		direction := make([]float64, s.vectors*s.cols)
 		for i := range direction {
 			direction[i] = float64(rng.IntN(3) - 1)

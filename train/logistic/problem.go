@@ -9,7 +9,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
-	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
 
@@ -23,17 +22,8 @@ type problem struct {
 	l2        float64
 	workers   int
 	staysZero []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
+	pivots    []float64 // numbers that were subtracted from the columns, or nil
 	scratch   sync.Pool // holds *scratch
-}
-
-type scratch struct {
-	panel  *linalg.Panel
-	rows   block.Block // of the panel
-	reader linalg.WideReader
-	scores []float64 // scores of a panel's rows, for each vector
-	s      [block.ChunkRows]float64
-
-	ones, y, factors, losses [linalg.PanelRows]float64 // one element for each row of a panel
 }
 
 func newProblem(src block.Source, l2 float64, workers int) *problem {
@@ -53,60 +43,6 @@ func newProblem(src block.Source, l2 float64, workers int) *problem {
 }
 
 func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
-
-type sums struct {
-	Loss      float64
-	Objective float64   // loss plus penalty
-	Gradient  []float64 // gradient of the objective, in the layout of the weights
-	// Margin is the smallest y (w.x), or difference between the score of a row's class and the greatest score of
-	// another class.
-	Margin float64
-	// LargestScore is the largest |w.x|, or difference between a row's greatest and least score.
-	LargestScore float64
-	Weight       float64 // the sum of sample weights
-	LeastWeight  float64 // the least sample weight above 0
-	// Hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
-	Hessian       []float64
-	LargestValues []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
-}
-
-// pass computes the sums at w. With hessian it also computes the Hessian and, unless at.LargestValues is nil,
-// at.LargestValues.
-func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	*at = sums{Gradient: p.zeros(), Margin: math.Inf(1), LeastWeight: math.Inf(1), Hessian: at.Hessian, LargestValues: at.LargestValues}
-	var err error
-	switch {
-	case hessian && p.vectors > 1:
-		err = p.jointHessian(ctx, w, at)
-	case hessian:
-		var m *gram.Triangle
-		if m, err = gram.NewTriangle(p.cols); err == nil {
-			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.LargestValues != nil}, at.add)
-			at.Hessian = m.Data
-		}
-	case p.sharesChunks(ctx):
-		err = distributed.Reduce(ctx, p.src, 1, gradientPass.task, w,
-			func(chunk block.Chunk) sums { return p.sharedChunk(chunk, w) }, at.add)
-	default:
-		err = gradientPass.sum(ctx, p, w, at.add)
-	}
-	if err == nil && math.IsInf(at.Margin, 1) { // a margin is NaN where scores are NaN
-		err = learner.ErrWeightless
-	}
-	at.Objective = at.Loss
-	for k := range p.vectors {
-		w, gradient := w[k*p.stride:], at.Gradient[k*p.stride:]
-		for i := range p.penalised() {
-			at.Objective += float64(float64(p.l2/2*w[i]) * w[i])
-			gradient[i] = math.FMA(p.l2, w[i], gradient[i])
-			if hessian {
-				j := k*p.cols + i
-				at.Hessian[j*(j+1)/2+j] += p.l2
-			}
-		}
-	}
-	return err
-}
 
 // A pass computes sums over rows, in this process or on a cluster. of returns the function that computes the sums of a
 // chunk.
@@ -141,62 +77,8 @@ func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, ar
 	return learner.ScatterWithSums(ctx, m, p.src, p.workers, x.task, args, x.chunkSums(p, args), add)
 }
 
-// The passes over the rows at given weights.
-var (
-	gradientPass = newPass("logistic.gradient", func(p *problem, w []float64) func(block.Chunk) sums {
-		return func(chunk block.Chunk) sums { return p.chunk(chunk, w, nil, nil) }
-	})
-	hessianPass = newScatter("logistic.hessian", func(p *problem, a hessianArgs) func(chunk block.Chunk, s, _ []float64) sums {
-		return func(chunk block.Chunk, s, _ []float64) sums {
-			r := p.chunk(chunk, a.W, s, nil)
-			if a.WithLargestValues {
-				r.LargestValues = columnSizes(chunk, p.cols)
-			}
-			return r
-		}
-	})
-)
-
-// hessianArgs are the weights, and whether to compute sums.LargestValues.
-type hessianArgs struct {
-	W                 []float64
-	WithLargestValues bool
-}
-
 // penalised returns the number of penalised weights of a vector: all but the bias.
 func (p *problem) penalised() int { return p.src.Spec().Width() }
-
-func (s *sums) add(t sums) {
-	s.Loss += t.Loss
-	f64.Axpy(s.Gradient, 1, t.Gradient)
-	s.Margin, s.LargestScore = min(s.Margin, t.Margin), max(s.LargestScore, t.LargestScore)
-	s.Weight, s.LeastWeight = s.Weight+t.Weight, min(s.LeastWeight, t.LeastWeight)
-	for i, v := range t.LargestValues {
-		s.LargestValues[i] = max(s.LargestValues[i], v)
-	}
-}
-
-// chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
-// s is nil. With more classes it adds the rows to products, unless products is nil.
-func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
-	r := sums{Margin: math.Inf(1), LeastWeight: math.Inf(1), Gradient: p.zeros()}
-	p.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
-		hessian := c.s[:rows.Len()]
-		if s != nil {
-			hessian = s[lo:][:rows.Len()]
-		}
-		p.losses(c, rows, w, hessian, &r)
-		c.panel.Add()
-		if products != nil {
-			addProducts(products, rows, c)
-		}
-		if lo+rows.Len() == chunk.Len() {
-			p.takeGradient(c, r.Gradient)
-		}
-	})
-	r.addWeights(chunk.W, chunk.Len())
-	return r
-}
 
 // panels calls do with the rows of each panel of a chunk, which it loads, and the number of rows before them.
 func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *block.Block)) {
@@ -206,19 +88,6 @@ func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *bl
 		chunk.SliceInto(&c.rows, lo, min(chunk.Len(), lo+linalg.PanelRows))
 		c.panel.Load(&c.rows)
 		do(c, lo, &c.rows)
-	}
-}
-
-// addWeights adds the sample weights of n rows. w is nil if all are 1.
-func (s *sums) addWeights(w []float64, n int) {
-	if w == nil {
-		s.Weight, s.LeastWeight = float64(n), 1
-		return
-	}
-	for _, v := range w {
-		if s.Weight += v; v > 0 {
-			s.LeastWeight = min(s.LeastWeight, v)
-		}
 	}
 }
 
@@ -274,43 +143,58 @@ func (p *problem) takeGradient(c *scratch, g []float64) {
 	}
 }
 
-// logistic adds the losses of rows of two classes. It sets the rows' factors in the gradient and, in s, their factors
-// in the Hessian. Losses and factors are multiplied by the sample weights.
-func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
-	n := len(scores)
-	for i, y := range rows.Y {
-		c.y[i] = float64(y)
+// zeroCurvature returns the second derivative of a row's loss by the score of a class, at zero weights.
+func (p *problem) zeroCurvature() float64 {
+	k := float64(max(2, p.vectors))
+	return (1 - 1/k) / k
+}
+
+// leaveOut makes the weights of dependent columns stay 0.
+func (p *problem) leaveOut(columns []linalg.Dependence) {
+	if columns == nil {
+		return
 	}
-	f64.Logistic(scores, c.factors[:n], s, c.losses[:n], c.y[:n])
-	weights := c.ones[:n]
-	if rows.W != nil {
-		weights = rows.W
-		c.multiply(weights, scores, s)
-	}
-	r.Loss += f64.Dot(c.losses[:n], weights)
-	for _, m := range scores {
-		if size := math.Abs(m); size > r.LargestScore {
-			r.LargestScore = size
+	p.staysZero = make([]bool, p.vectors*p.cols)
+	for _, d := range columns {
+		for k := range p.vectors {
+			p.staysZero[k*p.cols+d.Column] = true
 		}
-		if m < r.Margin {
-			r.Margin = m
-		}
-	}
-	factors := c.panel.Factors()
-	for i, f := range c.factors[:n] {
-		factors[i*linalg.PanelCols] = f
 	}
 }
 
-// multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 adds nothing to any
-// sum, even if its margin is NaN or infinite.
-func (c *scratch) multiply(weights, margins, s []float64) {
-	for i, weight := range weights {
-		if weight == 0 {
-			margins[i], s[i], c.factors[i], c.losses[i] = math.NaN(), 0, 0, 0
-			continue
+// balance subtracts from each weight the mean of its column's weights over the classes, if there are more than two
+// classes. c has the order of compact.
+func (p *problem) balance(c []float64) []float64 {
+	for i := range p.cols * min(1, p.vectors-1) {
+		mean := 0.0
+		for k := range p.vectors {
+			mean += c[k*p.cols+i] / float64(p.vectors)
 		}
-		s[i] *= weight
-		c.factors[i] *= weight
+		for k := range p.vectors {
+			c[k*p.cols+i] -= mean
+		}
 	}
+	return c
+}
+
+// bias returns the column of the bias, or -1.
+func (p *problem) bias() int {
+	if p.penalised() == p.cols {
+		return -1
+	}
+	return p.cols - 1
+}
+
+// columnSizes returns the greatest absolute value of each column of a chunk.
+func columnSizes(chunk block.Chunk, cols int) []float64 {
+	widest, wide := make([]float64, cols), linalg.WideReader{}
+	for r := range chunk.Len() {
+		columns, values := wide.Row(chunk.Block, r)
+		for k, c := range columns {
+			if v := math.Abs(values[k]); v > widest[c] {
+				widest[c] = v
+			}
+		}
+	}
+	return widest
 }

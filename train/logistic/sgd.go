@@ -23,6 +23,7 @@ const (
 	lateWeight      = 4    // the greater lateWeight, the less early steps count in the mean
 	leastScale      = 1e-6 // a smaller scale is made 1
 	leastProgress   = 1e-4 // an epoch is stale if its loss isn't below the least loss so far by this times the least loss
+	convergedGapSGD = 1e-3 // a result has converged if its gap is at most this times the objective
 	mostStaleEpochs = 3    // consecutive stale epochs that end the training
 )
 
@@ -58,7 +59,7 @@ type descent struct {
 
 	// The fields below belong to a training.
 	t       *online.Training
-	bound   *solver // bounds the gap, on the rows minus their pivots
+	bound   *bound  // of the last weights
 	boundAt float64 // visits before the last bound
 	seconds float64 // of the training before it
 }
@@ -113,14 +114,16 @@ func (d *descent) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.bound = newCentredSolver(rows, pivots, *d.opt)
-	d.bound.opt.Checkpoint, d.bound.opt.Progress = nil, nil
+	opt := *d.opt
+	opt.Checkpoint, opt.Progress, opt.Epochs = nil, nil, Newton.epochs(d.cols)
+	d.bound = &bound{training: newTraining(rows, pivots, opt)}
 	s, err := d.bound.scaling(ctx)
 	if err != nil {
 		return err
 	}
+	d.bound.zero.total = s.ColumnSums
 	n := float64(d.src.Rows())
-	d.bound.rowTotal, d.counts[rowCount], d.counts[rate] = s.ColumnSums, n, d.opt.Eta*n/float64(1+d.cols)
+	d.counts[rowCount], d.counts[rate] = n, d.opt.Eta*n/float64(1+d.cols)
 	for i, p := range pivots {
 		s.Square += float64(p * (2*s.Mean[i] + p))
 		s.Mean[i] += p
@@ -230,8 +233,11 @@ func (d *descent) step(c *scratch, rows *block.Block) {
 	for k := 0; k < len(d.last); k += d.stride {
 		f64.Axpy(d.g[k:][:d.penalised()], d.l2*m/n[rowCount], d.last[k:][:d.penalised()])
 	}
-	d.gradient(d.g, d.stride)
-	d.weights(d.g, d.move, d.stride)
+	for k := 0; k < len(d.g); k += d.stride {
+		d.toGradient(d.g[k:])
+		copy(d.move[k:][:d.stride], d.g[k:])
+		d.toWeights(d.move[k:])
+	}
 	f64.Axpy(d.last, -by, d.move)
 	for i, w := range d.last {
 		d.mean[i] += float64((w - d.mean[i]) * share)
@@ -277,7 +283,7 @@ func (d *descent) afterEpoch(ctx context.Context) error {
 		if err := d.boundGap(ctx); err != nil {
 			return err
 		}
-		d.t.Converged, stale = d.bound.gap <= convergedGapSGD*d.bound.at.Objective, 0
+		d.t.Converged, stale = d.bound.isSmall(), 0
 	}
 	// No error follows, so a call that an interrupt ended can be repeated.
 	d.t.Measure = &learner.Measure{Objective: n[epochLoss] * float64(d.opt.Shards), Gradient: math.NaN(), Gap: math.Inf(1)}
@@ -303,8 +309,7 @@ func (d *descent) boundGap(ctx context.Context) error {
 			learner.Recentre(w, d.bound.pivots)
 		}
 	}
-	d.bound.w = d.spread(w)
-	err := d.bound.boundGap(ctx)
+	err := d.bound.find(ctx, w)
 	if err == nil {
 		d.boundAt = d.counts[visits]
 	}
@@ -317,8 +322,9 @@ func (d *descent) ownResult(r *learner.Result) any {
 	if r.Interrupted {
 		return own
 	}
-	own.Loss, own.Objective, own.Gap, own.Seconds = d.bound.at.Loss, d.bound.at.Objective, d.bound.gap, d.seconds
-	if d.bound.dependenceIsInexact { // the weights of the dependent columns could fit their rounding
+	v := d.bound.verdict
+	own.Loss, own.Objective, own.Gap, own.Seconds = v.Loss, v.Objective, v.gap, d.seconds
+	if d.bound.areInexact { // the weights of the dependent columns could fit their rounding
 		own.Gap, own.Converged = math.Inf(1), false
 	}
 	return own
@@ -334,53 +340,53 @@ func trainSGD(ctx context.Context, task learner.Task, opt *Settings) (*Result, e
 	if err != nil {
 		after, end := parallel.Grace(ctx)
 		defer end()
-		s := newSolver(task.Rows, *opt)
-		if r.NotEvaluated = s.pass(after, s.spread(r.ExactWeights), false, &s.at) != nil; !r.NotEvaluated {
-			r.Loss, r.Objective = s.at.Loss, s.at.Objective
+		p, at := newProblem(task.Rows, opt.L2, opt.Workers), sums{}
+		if r.NotEvaluated = p.pass(after, p.spread(r.ExactWeights), false, &at) != nil; !r.NotEvaluated {
+			r.Loss, r.Objective = at.Loss, at.Objective
 		}
 	}
 	return r, err
 }
 
-// boundGap bounds the gap of the rounded weights by their Hessian. If that bound isn't below the goal, boundGap finds
-// the optimum by Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the
-// dual problem gives a bound.
-func (s *solver) boundGap(ctx context.Context) error {
-	if !s.hasMatrix() {
-		if s.zeroGradient == nil && s.opt.L2 > 0 {
-			var at sums
-			if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
-				return err
-			}
-			s.zeroGradient = at.Gradient
-		}
-		_, err := s.boundDual(ctx)
+// A bound bounds the gap of weights that are near the optimum.
+type bound struct {
+	*training
+	zero  zeroSums
+	lower float64 // lower bound of the optimum; 0 if unknown
+	knows bool    // dependences are known
+}
+
+// isSmall tells whether the gap is at most 1e-3 of the objective.
+func (b *bound) isSmall() bool { return b.verdict.gap <= convergedGapSGD*b.verdict.Objective }
+
+// find judges the rounded weights by their Hessian. If that doesn't prove that the gap is small, it finds the optimum by
+// Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the dual problem
+// gives the bound.
+func (b *bound) find(ctx context.Context, w []float64) (err error) {
+	rounded := b.round(w)
+	if !b.hasMatrix() {
+		b.verdict, err = b.auditByDual(ctx, w, rounded, &b.zero)
 		return err
 	}
-	if !s.knowsDependent {
-		if _, err := s.moments(ctx); err != nil {
+	if !b.knows {
+		if b.dependences, err = b.findDependences(ctx); err != nil {
 			return err
 		}
+		b.leaveOut(b.dependences.columns)
+		b.knows = true
 	}
-	if err := s.certify(ctx, s.roundedWeights()); err != nil {
+	v, err := b.certify(ctx, rounded)
+	if b.verdict = v; err != nil || b.isSmall() {
 		return err
 	}
-	if s.gap <= convergedGapSGD*s.at.Objective {
-		return nil
-	}
-	if s.lowerBound == 0 {
-		other := newSolver(s.src, s.opt)
-		other.w, other.round, other.pivots = slices.Clone(s.w), s.round, s.pivots
-		other.knowsDependent, other.staysZero = true, s.staysZero
-		other.opt.Epochs = Newton.epochs(s.cols)
-		if _, err := other.minimise(ctx); err != nil {
+	if b.lower == 0 {
+		b.w = w
+		if err := b.newton(ctx, nil); err != nil {
 			return err
 		}
-		if err := other.finish(ctx); err != nil {
-			return err
-		}
-		s.lowerBound = other.at.Objective - other.gap
+		b.lower = b.verdict.Objective - b.verdict.gap
+		b.verdict = v
 	}
-	s.gap = min(s.gap, max(0, s.at.Objective-s.lowerBound))
+	v.gap = min(v.gap, max(0, v.Objective-b.lower))
 	return nil
 }

@@ -2,285 +2,269 @@ package logistic
 
 import (
 	"context"
-	"crypto/sha256"
 	"math"
 	"slices"
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/linalg"
+	"halfspace/internal/parallel"
+	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
 const (
-	elementError    = 0x1p-24 // relative rounding error of the elements of columns
-	normTolerance   = 1e-6    // norm of the gradient at which Newton's method stops
-	convergedGap    = 1e-6    // a result has converged if its gap is at most this times the objective
-	convergedGapSGD = 1e-3    // the same for SGD
-	vanishedNorm    = 100     // that norm is also at most tolerance * vanishedNorm * sqrt(objective)
-	sampleTooFar    = 10      // all rows differ from a sample if their optima are more than this times as far apart as chance explains
-	sampleWorth     = 20      // a sample's optimum is used if its gain over zeros is more than this times the gain that is left
-	sampleTolerance = 0.1     // tolerance for a sample's optimum
-	// staleGrowth bounds the effect of a step with an earlier Hessian. The step multiplies the norm by at most staleGrowth
-	// times the factor of the step before.
-	staleGrowth       = 4
-	noiseNorm         = 1e-4    // a smaller norm that a step doesn't halve is rounding error
-	steadyNorm        = 1       // after a step from a norm of at most this, the Hessian is nearly the same
-	keptFactorGain    = 100     // a factor stays in use while each step divides the norm by this or more
-	maxColumns        = 1 << 14 // the Hessian of this many columns is 1 GiB
-	mostTrials        = 40      // most trials of a step from one point, each with more damping
-	mostNewtonColumns = 256     // Auto chooses Newton's method with up to this many columns
-	mostFinishes      = 4       // most times that Newton's method continues to a smaller norm because the gap is too large
+	normTolerance     = 1e-6  // norm of the gradient at which Newton's method stops
+	gradientTolerance = 1e-10 // norm of the gradient at which L-BFGS stops, relative to the norm at zero weights
+	mostMatrixRows    = 1024  // most weights of all classes for which first-order methods compute a Hessian at the end
+	mostRestarts      = 4     // most times that a solver continues to a smaller norm because the gap is too large
+	// patiencePasses is the number of passes, besides one for each weight, after which Newton's method begins if its
+	// Hessian is small enough.
+	patiencePasses = 20
 )
 
-type solver struct {
+// A training is a search for the optimum.
+type training struct {
 	*problem
-	opt Settings
-	w   []float64
-	point
-	damping linalg.Damping // damping of the next step
-	goal    float64        // norm of the gradient to reach
-	// farthestNorm is the norm beyond which the sample's Hessian isn't used. It is 0 if w isn't the optimum of a
-	// sample.
-	farthestNorm float64
-	passes       int64
-	measure      *learner.Measure // state after the last pass
-	steps        int64
-	converged    bool
-	start        time.Time
-	learnTime    time.Duration // time until w was found
-
-	round               func([]float64) []float64 // rounds exact weights, in the order of compact, to weights of the model
-	gapLostByRounding   bool                      // the exact weights converged, but the rounded ones didn't
-	pivots              []float64                 // numbers subtracted from the columns, or nil
-	knowsDependent      bool                      // dependent is known
-	dependent           []linalg.Dependence
-	dependenceIsInexact bool // a dependent column differs from its combination by the rounding of its elements
-
-	// The fields below belong to first-order methods.
-	zeroGradient, rowTotal   []float64 // the gradient at zero weights, and the sum of all rows
-	initialNorm, presentNorm float64   // norms of the gradient at zero weights and now, in the new variables
-	lowerBound               float64   // lower bound of the objective for SGD; 0 if unknown
-
-	trace
+	optimize.Tally
+	dependences
+	w       []float64     // weights so far, in the order of compact
+	verdict *verdict      // nil until the search ended
+	norm    float64       // of the gradient: by H^-1 for Newton, relative to the norm at zeros for LBFGS
+	found   time.Duration // time until the weights were found
 }
 
-// A point is the sums and the factor at the current weights.
-type point struct {
-	at            sums
-	factor        *linalg.Factor
-	ridge         float64
-	factorIsFresh bool    // factor belongs to the Hessian at these weights
-	factorIsSharp bool    // factor comes from a triangle, because squares lose its digits
-	norm          float64 // norm sqrt(g' H^-1 g) of the gradient
-	gap           float64 // see certify
-	optimumExists bool    // an optimum exists; see certify
-}
-
-func newSolver(src block.Source, opt Settings) *solver {
+// newTraining returns a training on rows minus pivots, which may be nil, that begins at zeros.
+func newTraining(src block.Source, pivots []float64, opt Settings) *training {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver{problem: p, opt: opt, w: p.zeros(), goal: normTolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
+	p.pivots = pivots
+	return &training{problem: p, Tally: optimize.Tally{Task: taskOf(src, opt), Start: time.Now()},
+		w: make([]float64, p.vectors*p.cols)}
 }
 
-// fit finds the optimum, or goes as far towards it as the options allow. Then it bounds the gap of the rounded weights.
-func (s *solver) fit(ctx context.Context) (err error) {
-	if s.resumed, err = s.opt.Checkpoint.Load(s.state); err != nil {
+// An objective is the function that optimize.Newton and optimize.LBFGS minimise.
+type objective struct{ *problem }
+
+// At makes a pass over the rows. It returns an error if there is no penalty and w separates the rows.
+func (o objective) At(ctx context.Context, w []float64, hessian bool) (*optimize.Evaluation, error) {
+	at, padded := sums{}, o.spread(w)
+	if err := o.pass(ctx, padded, hessian, &at); err != nil {
+		return nil, err
+	}
+	e := &optimize.Evaluation{Objective: at.Objective, Gradient: o.compact(at.Gradient)}
+	logs := []float64{float64(max(2, o.vectors) - 1)}
+	f64.Log1p(logs, logs)
+	e.AtZero = at.Weight * logs[0]
+	if o.l2 == 0 && at.Margin > 0 {
+		if err := o.checkSeparated(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	if !hessian || at.Objective-at.Objective != 0 {
+		return e, nil
+	}
+	f, err := o.factorise(ctx, padded, at.Hessian)
+	e.Factor, e.Ridge = f.factor, f.ridge
+	return e, err
+}
+
+// Suspect looks for a plane near step that separates the rows, rows on the plane left out.
+func (o objective) Suspect(ctx context.Context, step []float64) error {
+	if o.l2 > 0 || o.vectors > 1 {
+		return nil
+	}
+	return o.checkSeparatedNear(ctx, negated(step))
+}
+
+// ofSample returns the objective of a sample of the rows.
+func (t *training) ofSample(sample *block.Data, share float64) optimize.Function {
+	p := newProblem(sample, t.l2*share, t.workers)
+	p.pivots, p.staysZero = t.pivots, t.staysZero
+	return objective{p}
+}
+
+// hasMatrix tells whether the Hessian is small enough for L-BFGS to compute it at the end.
+func (t *training) hasMatrix() bool { return t.vectors*t.cols <= mostMatrixRows }
+
+// byNewton finds the optimum by Newton's method with Hessians, from zeros or from the optimum of a sample.
+func (t *training) byNewton(ctx context.Context) (err error) {
+	if t.dependences, err = t.findDependences(ctx); err != nil {
 		return err
 	}
-	switch solver := s.opt.Solver; {
-	case s.stage == stageFinish:
-	case solver == LBFGS:
-		if done, err := s.runFirstOrder(ctx); done || err != nil {
-			return err
-		}
-	default:
-		if !s.resumed {
-			if err := s.begin(ctx); err != nil {
-				return err
-			}
-		}
-		s.stage = stageNewton
-		if _, err := s.minimise(ctx); err != nil {
-			return err
-		}
-	}
-	return s.finish(ctx)
+	t.leaveOut(t.dependences.columns)
+	return t.newton(ctx, t.ofSample)
 }
 
-// runFirstOrder runs L-BFGS. If L-BFGS is slow and the Hessian is small enough, it then runs Newton's method. It tells
-// whether the gap needs no more work.
-func (s *solver) runFirstOrder(ctx context.Context) (done bool, err error) {
-	if s.stage == stageFallback {
-		_, err = s.minimise(ctx)
-		return false, err
+// newton runs Newton's method from the weights, and judges the result. If the gap is too large, and not because of rounding, it
+// continues to a smaller norm.
+func (t *training) newton(ctx context.Context, of func(*block.Data, float64) optimize.Function) error {
+	n := &optimize.Newton{Function: objective{t.problem}, Goal: normTolerance}
+	n.Tally, n.W = t.Tally, t.w
+	defer func() { t.Tally, t.w = n.Tally, n.W }()
+	err := n.Begin(ctx, of)
+	for restarts := 0; err == nil; restarts++ {
+		if _, err = n.Minimise(ctx); err != nil {
+			return err
+		}
+		t.found = time.Since(n.Start)
+		if t.verdict, err = t.audit(ctx, n.W, t.round(n.W), &zeroSums{}); err != nil {
+			return err
+		}
+		t.norm = t.verdict.norm
+		if t.verdict.isGapSmall() || t.verdict.gapLostByRounding || n.Passes() >= t.Epochs || restarts == mostRestarts {
+			return nil
+		}
+		err = n.Restart(ctx, n.Goal/10)
 	}
-	s.stage = stageLBFGS
-	reached, err := s.quasiNewton(ctx)
+	return err
+}
+
+// byLBFGS finds the optimum by L-BFGS. If that takes many passes and the Hessian is small enough, Newton's method begins
+// at zeros: few steps lead from there to the optimum, and if there is no optimum, scores grow slowly.
+func (t *training) byLBFGS(ctx context.Context) (err error) {
+	if t.cols <= mostNewtonColumns {
+		if t.dependences, err = t.findDependences(ctx); err != nil {
+			return err
+		}
+		t.leaveOut(t.dependences.columns)
+	}
+	change, total, err := t.variables(ctx)
 	if err != nil {
+		return err
+	}
+	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change, Goal: gradientTolerance,
+		MostPasses: t.Epochs}
+	s.Tally = t.Tally
+	if most := patiencePasses + int64(t.vectors*t.cols); t.hasMatrix() && most+patiencePasses <= t.Epochs {
+		s.MostPasses = most
+	}
+	done, err := t.lbfgs(ctx, s, &zeroSums{total: total})
+	if t.norm = s.Norm / s.FirstNorm; done || err != nil || !t.hasMatrixPasses() {
+		return err
+	}
+	norm, task := t.norm, *t.Task
+	task.Checkpoint = nil // a resumed training repeats these few passes
+	t.Task, t.w = &task, make([]float64, len(t.w))
+	err = t.newton(ctx, nil)
+	t.norm, t.w = norm, t.balance(slices.Clone(t.w))
+	return err
+}
+
+// hasMatrixPasses tells whether Newton's method may continue after L-BFGS.
+func (t *training) hasMatrixPasses() bool {
+	return t.hasMatrix() && t.Passes()+patiencePasses <= t.Epochs
+}
+
+// lbfgs runs L-BFGS, and judges the weights. It tells whether the verdict is final. If the Hessian is too large to find
+// a better one, and the gap too large, lbfgs continues to a smaller norm.
+func (t *training) lbfgs(ctx context.Context, s *optimize.LBFGS, zero *zeroSums) (done bool, err error) {
+	defer func() { t.Tally, t.w = s.Tally, t.balance(slices.Clone(s.W)) }()
+	if err := s.Begin(ctx, t.vectors*t.cols); err != nil {
 		return false, err
 	}
-	s.balanceWeights()
-	matrix := s.hasMatrix() && s.passes+patiencePasses <= s.opt.Epochs
-	if reached && matrix && s.opt.L2 == 0 {
-		if err := s.certify(ctx, s.w); err != nil {
+	if s.Passes() == 1 {
+		zero.gradient = t.spread(s.Last.Gradient)
+	}
+	for restarts := 0; ; restarts++ {
+		reached, err := s.Minimise(ctx)
+		if err != nil {
 			return false, err
 		}
-		reached = s.optimumExists
+		if t.Tally = s.Tally; !reached && t.hasMatrixPasses() {
+			return false, nil
+		}
+		t.w = t.balance(slices.Clone(s.W))
+		t.found = time.Since(t.Start)
+		if done, err := t.auditLBFGS(ctx, zero); done || err != nil || t.verdict.gapLostByRounding || !reached || t.hasMatrix() ||
+			restarts == mostRestarts {
+			return done, err
+		}
+		s.Goal /= 10
 	}
-	if reached || !matrix {
-		return s.boundDual(ctx)
-	}
-	clear(s.w) // few steps lead from zeros to the optimum; if there is no optimum, scores grow slowly
-	s.factor, s.stage = nil, stageFallback
-	_, err = s.minimise(ctx)
-	return false, err
 }
 
-// balance subtracts from each weight the mean of its column's weights over the classes, if there are more than two
-// classes.
-func (s *solver) balance(c []float64) []float64 {
-	for i := range s.cols * min(1, s.vectors-1) {
-		mean := 0.0
-		for k := range s.vectors {
-			mean += c[k*s.cols+i] / float64(s.vectors)
+// auditLBFGS judges the weights: by the dual problem first, because that takes less time than a Hessian. It tells
+// whether the verdict is final.
+func (t *training) auditLBFGS(ctx context.Context, zero *zeroSums) (done bool, err error) {
+	rounded := t.round(t.w)
+	if t.l2 > 0 || !t.hasMatrix() {
+		if t.verdict, err = t.auditByDual(ctx, t.w, rounded, zero); err != nil {
+			return false, err
 		}
-		for k := range s.vectors {
-			c[k*s.cols+i] -= mean
+		if small := t.verdict.isGapSmall(); small || !t.hasMatrix() {
+			return small || t.l2 == 0, nil
 		}
+	}
+	if t.verdict, err = t.audit(ctx, t.w, rounded, zero); err != nil {
+		return false, err
+	}
+	return t.l2 > 0 || t.verdict.optimumExists, nil
+}
+
+// round returns exact weights rounded to weights of a model.
+func (p *problem) round(exact []float64) []float64 {
+	c := slices.Clone(exact)
+	for w := range slices.Chunk(c, p.cols) {
+		learner.RoundCentred(w, p.pivots)
 	}
 	return c
 }
 
-// leaveOutDependent marks the weights of dependent columns.
-func (s *solver) leaveOutDependent() {
-	if s.dependent == nil {
-		return
+// standardErrors returns the standard errors of the weights, or nil; see stdErrors and robustErrors.
+func (t *training) standardErrors(ctx context.Context, v *verdict, robust bool) ([]float64, error) {
+	if robust {
+		return t.robustErrors(ctx, v, t.w)
 	}
-	s.staysZero = make([]bool, s.vectors*s.cols)
-	for _, d := range s.dependent {
-		for k := range s.vectors {
-			s.staysZero[k*s.cols+d.Column] = true
-		}
-	}
+	return t.stdErrors(ctx, v)
 }
 
-// roundedWeights returns the weights rounded as in the model. It also sets s.learnTime.
-func (s *solver) roundedWeights() []float64 {
-	s.learnTime = time.Since(s.start)
-	return s.spread(s.round(slices.Clone(s.compact(s.w))))
-}
-
-// isGapSmall tells whether the gap is at most 1e-6 of the objective.
-func (s *solver) isGapSmall() bool { return s.gap <= convergedGap*s.at.Objective }
-
-// finish bounds the gap of the rounded weights. If the gap is too large, and not because of rounding, Newton's method
-// continues. finish returns an error if it finds that a plane separates the rows.
-func (s *solver) finish(ctx context.Context) error {
-	for ; ; s.finishRounds++ {
-		if s.stage == stageFinish && s.resumed { // taken inside the call of minimise below
-			if _, err := s.minimise(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		w := s.roundedWeights()
-		if err := s.certify(ctx, w); err != nil {
-			return err
-		}
-		if s.converged = s.isGapSmall(); s.converged {
-			return nil
-		}
-		told := s.point
-		if !slices.Equal(w, s.w) {
-			if err := s.certify(ctx, s.w); err != nil {
-				return err
-			}
-			s.gapLostByRounding = s.isGapSmall()
-			told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))
-		}
-		if err := s.compareDual(ctx, &told); err != nil {
-			return err
-		}
-		if s.converged = told.gap <= convergedGap*told.at.Objective; s.converged {
-			told.optimumExists = told.optimumExists || s.optimumExists
-			s.point, s.gapLostByRounding = told, false
-			return nil
-		}
-		if s.opt.L2 == 0 && !s.optimumExists {
-			direction := negated(s.step(s.factor))
-			if err := s.checkSeparated(ctx, direction); err != nil {
-				return err
-			}
-			if s.vectors == 1 {
-				if err := s.checkSeparatedNear(ctx, direction); err != nil {
-					return err
-				}
-			}
-		}
-		if s.gapLostByRounding || s.passes >= s.opt.Epochs || s.finishRounds == mostFinishes {
-			s.point = told
-			return nil
-		}
-		s.goal, s.factor, s.stage = s.goal/10, nil, stageFinish
-		if _, err := s.minimise(ctx); err != nil {
-			return err
+// learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
+func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
+	t := newTraining(src, pivots, opt)
+	r := &Result{Solver: opt.Solver}
+	after, end := parallel.Grace(ctx)
+	defer end()
+	find := t.byNewton
+	if opt.Solver == LBFGS {
+		find = t.byLBFGS
+	}
+	err := find(ctx)
+	if err != nil && (ctx.Err() == nil || !slices.ContainsFunc(t.w, func(v float64) bool { return v != 0 })) {
+		return nil, err
+	}
+	r.ExactWeights = slices.Clone(t.w)
+	for w := range slices.Chunk(r.ExactWeights, t.cols) {
+		if pivots != nil {
+			learner.Uncentre(w, pivots)
 		}
 	}
-}
-
-// compareDual lowers the gap of told to the bound that the dual problem gives, if there is a penalty and the Hessian's
-// bound is too large. s.at must be the sums at s.w.
-func (s *solver) compareDual(ctx context.Context, told *point) error {
-	if s.l2 == 0 || told.gap <= convergedGap*told.at.Objective || s.gapLostByRounding || !s.factorIsSharp && s.ridge == 0 {
-		return nil
-	}
-	if s.zeroGradient == nil {
+	r.Weights = learner.RoundToFloat32(r.ExactWeights)
+	r.Seconds = t.found.Seconds()
+	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = t.Passes(), t.Passes()*src.Rows(), t.Steps, t.Passes() >= opt.Epochs
+	if err != nil {
 		var at sums
-		if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
-			return err
+		missing := t.pass(after, t.spread(t.w), false, &at)
+		if missing != nil && after.Err() == nil {
+			return nil, err
 		}
-		sc, err := s.scaling(ctx)
-		if err != nil {
-			return err
+		r.Interrupted, r.NotEvaluated, r.Gap = true, missing != nil, math.Inf(1)
+		if missing == nil {
+			r.Loss, r.Objective = at.Loss, at.Objective
 		}
-		s.zeroGradient, s.rowTotal = at.Gradient, sc.ColumnSums
+		return r, err
 	}
-	gap := max(0, s.dualGap(s.w, &s.at, s.zeroGradient, s.rowTotal))
-	if s.gapLostByRounding = gap <= convergedGap*s.at.Objective; gap < s.gap {
-		s.gap = gap
+	v := t.verdict
+	r.Loss, r.Objective, r.Gap, r.GapLostByRounding = v.Loss, v.Objective, v.gap, v.gapLostByRounding
+	r.Converged = v.isGapSmall()
+	if t.areInexact { // the weights of the dependent columns could fit their rounding
+		r.Gap = math.Inf(1)
 	}
-	told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))
-	return nil
-}
-
-// hasMatrix tells whether the Hessian is small enough for first-order methods to compute it at the end.
-func (s *solver) hasMatrix() bool { return s.vectors*s.cols <= mostMatrixRows }
-
-// boundDual bounds the gap by the dual problem if there is a penalty. It tells whether the gap is small enough, or no
-// better bound can be computed.
-func (s *solver) boundDual(ctx context.Context) (bool, error) {
-	if s.opt.L2 == 0 && s.hasMatrix() {
-		return false, nil
+	r.DependentColumns, r.Gradient = t.dependences.columns, t.norm
+	if opt.Solver == Newton {
+		r.Ridge = v.ridge
+		if !t.areInexact {
+			r.StdErrors, err = t.standardErrors(ctx, v, opt.Robust)
+		}
 	}
-	w := s.roundedWeights()
-	if err := s.pass(ctx, w, false, &s.at); err != nil {
-		return false, err
-	}
-	if s.at.Objective-s.at.Objective != 0 {
-		return false, learner.OverflowError()
-	}
-	if s.opt.L2 > 0 {
-		s.gap = max(0, s.dualGap(w, &s.at, s.zeroGradient, s.rowTotal))
-	} else if err := s.checkSeparated(ctx, s.compact(s.w)); err != nil {
-		return false, err
-	}
-	s.converged = s.isGapSmall()
-	return s.converged || !s.hasMatrix(), nil
-}
-
-func (s *solver) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
-
-func (s *solver) report(sum func() [sha256.Size]byte) {
-	s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(),
-		Updates: s.steps, Sum: sum, Measure: s.measure})
+	return r, err
 }

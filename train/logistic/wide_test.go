@@ -12,6 +12,7 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/learner"
 )
 
 // TestMultinomial: the optimum is scikit-learn's. testdata/sklearn_multinomial.py made the fixture.
@@ -91,31 +92,6 @@ func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, erro
 	return loss, errors, first
 }
 
-// TestHistory: a history has the last ten steps. Its direction is Newton's if they span all variables of a quadratic
-// objective. It leaves out a step along which the gradient falls.
-func TestHistory(t *testing.T) {
-	curvature := []float64{1, 10, 100}
-	var h history
-	for i := range 12 {
-		v, next, g, gNext := make([]float64, 3), make([]float64, 3), make([]float64, 3), make([]float64, 3)
-		next[i%3] = float64(i + 1)
-		gNext[i%3] = next[i%3] * curvature[i%3]
-		h.add(v, next, g, gNext)
-	}
-	if len(h.pairs) != historySteps || h.pairs[0].sy != 9*100 || h.pairs[9].sy != 12*12*100 {
-		t.Errorf("%d pairs, %+v to %+v", len(h.pairs), h.pairs[0], h.pairs[len(h.pairs)-1])
-	}
-	for i, v := range h.direction([]float64{1, 1, 1}) {
-		if math.Abs(v*curvature[i]+1) > 1e-12 {
-			t.Errorf("element %d of the direction is %v, want %v", i, v, -1/curvature[i])
-		}
-	}
-	h.add([]float64{0, 0, 0}, []float64{1, 0, 0}, []float64{1, 0, 0}, []float64{0, 0, 0})
-	if h.pairs[9].sy != 12*12*100 {
-		t.Error("a step of negative curvature is remembered")
-	}
-}
-
 // TestConstant: a column beside the bias that is constant up to rounding changes no score.
 func TestConstant(t *testing.T) {
 	x, y := draw(300, 3, 5)
@@ -180,7 +156,7 @@ func TestWide(t *testing.T) {
 	at, w := sums{}, p.zeros()
 	copy(w, r.ExactWeights)
 	require.NoError(t, p.pass(t.Context(), w, false, &at))
-	if g := norm(at.Gradient); g > 1e-6 {
+	if g := learner.Norm(at.Gradient); g > 1e-6 {
 		t.Errorf("the gradient's norm is %v", g)
 	}
 }

@@ -2,12 +2,9 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/checkpoint"
-	"halfspace/internal/linalg"
 	"halfspace/internal/message"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -35,11 +32,7 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 	return &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: squaredHinges,
 		Sums: newProblem(src, opt).sumLosses,
 		Dense: func(src block.Source) optimize.DenseLoss {
-			l := &rowLoss{problem: newProblem(src, none)}
-			if !opt.needsElastic() {
-				l.hessian = new(hessian)
-			}
-			return l
+			return &rowLoss{problem: newProblem(src, none)}
 		}}
 }
 
@@ -73,10 +66,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 }
 
 // rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
-type rowLoss struct {
-	*problem
-	hessian *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
-}
+type rowLoss struct{ *problem }
 
 // sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, error) {
@@ -85,13 +75,6 @@ func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, er
 		padded = append(padded, p.padded(w))
 	}
 	return p.losses(ctx, padded, false)
-}
-
-// padded returns a copy of weights with zeros at its end, of linalg.Pad(cols) elements.
-func (p *problem) padded(w []float64) []float64 {
-	to := make([]float64, linalg.Pad(p.cols))
-	copy(to, w)
-	return to
 }
 
 // BiasAlone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1
@@ -104,44 +87,22 @@ func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64
 	return bias, float64(p*float64((1-bias)*(1-bias))) + float64(n*float64((1+bias)*(1+bias)))
 }
 
-// State saves or restores the Hessian that the next pass updates.
-func (l *rowLoss) State(w *checkpoint.Walk) {
-	if l.hessian == nil {
-		return
-	}
-	for _, v := range []*[]float64{&l.hessian.w, &l.hessian.rows, &l.hessian.mostDiagonal} {
-		checkpoint.Slice(w, v)
-	}
-	if len(l.hessian.w) != linalg.Pad(l.cols) || len(l.hessian.rows) != l.cols*(l.cols+1)/2 || len(l.hessian.mostDiagonal) != l.cols {
-		w.Fail(errors.New("it has a Hessian of another size"))
-	}
-}
-
 // PointAt makes a pass over the rows and returns the point at w.
 func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	var at sums
-	h := new(hessian)
-	if l.hessian != nil {
-		h = l.hessian
+	h, err := l.pass(ctx, w, true, &at)
+	if err != nil {
+		return nil, err
 	}
-	for again := true; again; again = h.w == nil { // the update may be rounding errors
-		if err := l.pass(ctx, l.padded(w), h, &at); err != nil {
-			return nil, err
-		}
-	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.gradient, Hessian: h.rows}
-	if l.hessian != nil {
-		p.Hessian = slices.Clone(h.rows)
-	}
-	p.Dual = func(*optimize.Step) *optimize.Dual { return l.dual(&at) }
-	return p, nil
+	return &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.gradient, Hessian: h,
+		Dual: func(*optimize.Step) *optimize.Dual { return l.dual(&at) }}, nil
 }
 
 // dual returns the point of the dual problem that the dual variables of the rows define. With a bias, the variables of
 // one class are scaled down until their sum is the sum of the other class's.
-func (l *rowLoss) dual(at *sums) *optimize.Dual {
-	scale := at.balance(l.src.Spec().Bias)
-	d := &optimize.Dual{Vector: make([]float64, l.src.Spec().Width())}
+func (p *problem) dual(at *sums) *optimize.Dual {
+	scale := at.balance(p.src.Spec().Bias)
+	d := &optimize.Dual{Vector: make([]float64, p.src.Spec().Width())}
 	for class, c := range scale {
 		d.Linear += float64(c * at.A[class])
 		d.Square += float64(float64(c*c) * at.Squares[class])

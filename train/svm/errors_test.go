@@ -1,9 +1,9 @@
 package svm
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -73,43 +73,40 @@ func TestRareCategories(t *testing.T) {
 	}
 }
 
-// TestHessian: the matrix that is updated from point to point equals the one computed at the last of them, unless it
-// nearly vanishes there.
+// TestHessian: the Hessian is the sum of 2c times the products of the columns over the rows with a margin below 1, plus the
+// penalty. A pass without it computes the same sums.
 func TestHessian(t *testing.T) {
-	ctx := context.Background()
 	x, y := draw(700, 5, 4)
-	at := func(d *block.Data, points ...[]float64) hessian {
-		p, h := newProblem(d, Settings{Options: Options{L2: 1, Loss: SquaredHinge}}), hessian{}
-		for _, w := range points {
-			require.NoError(t, p.pass(ctx, p.padded(w), &h, new(sums)))
+	weight := func(r int) float64 { return float64(r%9) / 7 }
+	for _, d := range []*block.Data{testproblems.Dense(x, y, true), testproblems.Weighted(testproblems.Dense(x, y, true), weight)} {
+		p, w := newProblem(d, Settings{Options: Options{L2: 3}}), []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0.2}
+		var with, without sums
+		h := require.Value(p.pass(t.Context(), w, true, &with))(t)
+		require.Value(p.pass(t.Context(), w, false, &without))(t)
+		if !reflect.DeepEqual(with, without) {
+			t.Errorf("sums %+v, and %+v without the Hessian", with, without)
 		}
-		return h
-	}
-	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
-	d := testproblems.Weighted(testproblems.Dense(x, y, true), func(r int) float64 { return float64(r%9) / 7 })
-	got, want := at(d, zero, far, there), at(d, there)
-	requireNearly(t, "matrix", got.rows, want.rows, 1e-14)
-	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
-		t.Errorf("it is of the points %v and %v", got.w, want.w)
-	}
-
-	x[0][0], y[0] = 1e5, 1
-	d = testproblems.Dense(x, y, true)
-	if h := at(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
-		t.Error("rounding errors are taken for a matrix")
-	}
-	points := [][]float64{zero}
-	for r := range 8 { // each point has one more large row on its right side, and leaves a tenth of the diagonal's element
-		x[r][0], y[r] = math.Pow(10, float64(11-r)/2), 1
-		if r < 5 {
-			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})
+		want := make([]float64, 21)
+		for r, row := range x {
+			row, margin, c := append(slices.Clone(row), 1), 0.0, 2.0
+			for i, v := range row {
+				row[i] = float64(float32(v))
+				margin += y[r] * row[i] * w[i]
+			}
+			if d.Spec().Weighted {
+				c *= weight(r)
+			}
+			for i := range row {
+				for j := range i + 1 {
+					if margin < 1 {
+						want[i*(i+1)/2+j] += c * row[i] * row[j]
+					}
+				}
+			}
 		}
-	}
-	if h := at(testproblems.Dense(x, y, true), points...); h.w != nil {
-		t.Error("what many steps leave is taken for a matrix")
-	}
-	r := mustTrain(t, d, Settings{})
-	if !r.Converged {
-		t.Errorf("one large feature: gap %v after %d passes", r.Gap, r.Epochs)
+		for i := range 5 {
+			want[i*(i+1)/2+i] += 3
+		}
+		requireNearly(t, "Hessian", h, want, 1e-12)
 	}
 }

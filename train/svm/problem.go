@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -34,17 +35,11 @@ type sums struct {
 	gradient []float64 // gradient of the objective: l2 w - sum a y x
 }
 
-// A hessian is the Hessian of the squared hinge at a point.
-type hessian struct {
-	w            []float64 // the point; nil if there is none
-	rows         []float64 // rows of the lower triangle
-	mostDiagonal []float64 // largest value of each element of the diagonal since the last sum over all rows
-}
-
 // chunkSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1. a = 2 max(0, 1-m) times
 // the sample weight is the dual variable of a row with the margin m.
 type chunkSums struct {
 	Loss    float64
+	Weight  float64      // sum of sample weights
 	A       [2]float64   // sum of dual variables
 	Squares [2]float64   // sum of a^2/4 divided by the sample weight: the class's part of the loss
 	Ax      [2][]float64 // sum of a times the row
@@ -52,6 +47,7 @@ type chunkSums struct {
 
 func (s *sums) add(t chunkSums) {
 	s.Loss += t.Loss
+	s.Weight += t.Weight
 	for class := range s.A {
 		s.A[class] += t.A[class]
 		s.Squares[class] += t.Squares[class]
@@ -59,98 +55,86 @@ func (s *sums) add(t chunkSums) {
 	}
 }
 
-// A point says at which weights a pass over the rows computes sums.
-type point struct {
-	W            []float64
-	HessianPoint []float64 // if not nil, the point of the Hessian that is updated to w
+// The passes over the rows at given weights, with the Hessian and without.
+var (
+	hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, w []float64) func(chunk block.Chunk, s, _ []float64) chunkSums {
+		return newProblem(src, Settings{}).weighted(w)
+	})
+	gradientPass = distributed.NewPerChunk("svm.gradient", func(src block.Source, w []float64) func(block.Chunk) chunkSums {
+		return newProblem(src, Settings{}).unweighted(w)
+	})
+)
+
+func (p *problem) weighted(w []float64) func(chunk block.Chunk, s, _ []float64) chunkSums {
+	return func(chunk block.Chunk, s, _ []float64) chunkSums { return p.chunk(chunk, w, s) }
 }
 
-// hessianPass is the pass of the squared hinge at a point.
-var hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
-	return newProblem(src, Settings{}).sumsAt(pt)
-})
-
-// sumsAt returns the function that computes the sums over the rows of a chunk at a point; see chunk.
-func (p *problem) sumsAt(pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
-	return func(chunk block.Chunk, s, _ []float64) chunkSums { return p.chunk(chunk, pt, s) }
+func (p *problem) unweighted(w []float64) func(block.Chunk) chunkSums {
+	return func(chunk block.Chunk) chunkSums { return p.chunk(chunk, w, nil) }
 }
 
-// pass makes a pass over the rows: it computes the sums of the squared hinge at w, and updates h to w. The change of the Hessian
-// needs only rows that are active at exactly one of h's point and w. If h has no point, the Hessian needs all rows that are
-// active at w.
-func (p *problem) pass(ctx context.Context, w []float64, h *hessian, at *sums) error {
+// pass makes a pass over the rows: it computes the sums of the squared hinge at w. It returns the Hessian of the objective, or
+// nil without hessian.
+func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) ([]float64, error) {
 	*at = sums{gradient: make([]float64, p.cols)}
 	for class := range at.Ax {
 		at.Ax[class] = make([]float64, p.cols)
 	}
-	m, err := gram.NewTriangle(p.cols)
-	if err != nil {
-		return err
-	}
-	pt := point{w, h.w}
-	if err := learner.ScatterWithSums(ctx, m, p.src, p.workers, hessianPass, pt, p.sumsAt(pt), at.add); err != nil {
-		return err
+	padded, features := p.padded(w), p.src.Spec().Width()
+	var h []float64
+	if !hessian {
+		if err := distributed.Reduce(ctx, p.src, p.workers, gradientPass, padded, p.unweighted(padded), at.add); err != nil {
+			return nil, err
+		}
+	} else {
+		m, err := gram.NewTriangle(p.cols)
+		if err != nil {
+			return nil, err
+		}
+		if err := learner.ScatterWithSums(ctx, m, p.src, p.workers, hessianPass, padded, p.weighted(padded), at.add); err != nil {
+			return nil, err
+		}
+		h = m.Data
+		for k := range h {
+			h[k] *= 2
+		}
+		for i := range features {
+			h[i*(i+1)/2+i] += p.l2
+		}
 	}
 	for i := range at.gradient {
-		if at.gradient[i] = at.Ax[0][i] - at.Ax[1][i]; i < p.src.Spec().Width() {
+		if at.gradient[i] = at.Ax[0][i] - at.Ax[1][i]; i < features {
 			at.gradient[i] = math.FMA(p.l2, w[i], at.gradient[i])
 		}
 	}
-	for k := range m.Data {
-		m.Data[k] *= 2
-	}
-	if h.w != nil {
-		h.change(w, m.Data)
-		return nil
-	}
-	h.w, h.rows, h.mostDiagonal = w, m.Data, make([]float64, p.cols)
-	for i := range h.mostDiagonal {
-		at := i*(i+1)/2 + i
-		if i < p.src.Spec().Width() {
-			h.rows[at] += p.l2
-		}
-		h.mostDiagonal[i] = h.rows[at]
-	}
-	return nil
+	return h, nil
 }
 
-// change adds by, the change of the Hessian from its point to w. If an element of the diagonal is now many times
-// smaller than its largest value, it may be rounding errors. change then sets h.w to nil, so that h has no point.
-func (h *hessian) change(w, by []float64) {
-	const least = 0x1p-16
-	h.w = w
-	for i, k := 0, 0; k < len(by); i, k = i+1, k+i+2 {
-		v := h.rows[k] + by[k]
-		if h.mostDiagonal[i] = max(h.mostDiagonal[i], v); !(v >= least*h.mostDiagonal[i]) {
-			h.w = nil
-			return
-		}
-	}
-	f64.Axpy(h.rows, 1, by)
-}
-
-// chunk computes the sums over the rows of a chunk. It sets s to the weights of the rows in the change of the Hessian, divided by 2.
-func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r chunkSums) {
+// chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the Hessian, divided
+// by 2.
+func (p *problem) chunk(chunk block.Chunk, w, s []float64) (r chunkSums) {
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
-	var u, other [linalg.PanelRows]float64
+	var u, unused [linalg.PanelRows]float64
 	rows := new(block.Block)
 	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
 		hi := min(chunk.Len(), lo+linalg.PanelRows)
-		view := rowsAt{u: u[:hi-lo], s: s[lo:hi]}
+		of := unused[:hi-lo]
+		if s != nil {
+			of = s[lo:hi]
+		}
 		chunk.SliceInto(rows, lo, hi)
 		panel.Load(rows)
-		shortfall(panel, rows.Y, pt.W, view.u)
-		if pt.HessianPoint != nil {
-			view.other = other[:hi-lo]
-			shortfall(panel, rows.Y, pt.HessianPoint, view.other)
-		}
+		shortfall(panel, rows.Y, w, u[:hi-lo])
 		if rows.W == nil {
-			view.squares(rows.Y, panel.Factors(), &r)
+			r.squares(u[:hi-lo], rows.Y, panel.Factors(), of)
 		} else {
-			view.weightedSquares(rows, panel.Factors(), &r)
+			r.weightedSquares(u[:hi-lo], rows, panel.Factors(), of)
 		}
 		panel.Add()
+		for i := range hi - lo {
+			r.Weight += rows.Weight(i)
+		}
 	}
 	r.Loss = r.Squares[0] + r.Squares[1]
 	for class := range r.Ax {
@@ -167,13 +151,10 @@ func shortfall(panel *linalg.Panel, labels []float32, w, u []float64) {
 	}
 }
 
-// rowsAt has one element for each row of a panel. u and other are 1 minus the row's margin at point.W and point.HessianPoint, and
-// s is the row's weight in the change of the Hessian. other is nil without a point of the Hessian.
-type rowsAt struct{ u, other, s []float64 }
-
-// weightedSquares adds the rows of a panel to the sums r, and sets their factors in the sums of the panel.
-func (at rowsAt) weightedSquares(rows *block.Block, factors []float64, r *chunkSums) {
-	for i, u := range at.u {
+// weightedSquares adds rows of a panel, whose margins are 1-u. It sets their factors in the sums of the panel, and s to their
+// weights in the Hessian, divided by 2.
+func (r *chunkSums) weightedSquares(u []float64, rows *block.Block, factors, s []float64) {
+	for i, u := range u {
 		f, class, c := factors[i*linalg.PanelCols:], 0, rows.Weight(i)
 		if rows.Y[i] > 0 {
 			class = 1
@@ -182,11 +163,8 @@ func (at rowsAt) weightedSquares(rows *block.Block, factors []float64, r *chunkS
 		if c == 0 {
 			a = 0 // also if it overflowed
 		}
-		if at.s[i] = 0; a > 0 {
-			at.s[i] = c
-		}
-		if at.other != nil && at.other[i] > 0 {
-			at.s[i] -= c
+		if s[i] = 0; a > 0 {
+			s[i] = c
 		}
 		f[class], f[1-class] = float64(a*c), 0
 		r.A[class] += float64(a * c)
@@ -196,10 +174,10 @@ func (at rowsAt) weightedSquares(rows *block.Block, factors []float64, r *chunkS
 
 // squares is weightedSquares for rows whose sample weights are 1. It has no branches, because the rows' classes and
 // dual variables predict none. A row adds +0 to the sums of the other class, which changes no sum.
-func (at rowsAt) squares(labels []float32, factors []float64, r *chunkSums) {
+func (r *chunkSums) squares(u []float64, labels []float32, factors, s []float64) {
 	a0, a1, squares0, squares1 := r.A[0], r.A[1], r.Squares[0], r.Squares[1]
 	for i, y := range labels {
-		a := float64(2 * at.u[i])
+		a := float64(2 * u[i])
 		active := bit(!(a <= 0))
 		a = math.Float64frombits(math.Float64bits(a) & -active)
 		first := -uint64(math.Float32bits(y) >> 31) // all bits if the class is -1
@@ -208,10 +186,7 @@ func (at rowsAt) squares(labels []float32, factors []float64, r *chunkSums) {
 		f[0], f[1] = of0, of1
 		a0, a1 = a0+of0, a1+of1
 		squares0, squares1 = squares0+float64(float64(of0*of0)/4), squares1+float64(float64(of1*of1)/4)
-		at.s[i] = float64(int64(active))
-		if at.other != nil {
-			at.s[i] = float64(int64(active) - int64(bit(!(at.other[i] <= 0))))
-		}
+		s[i] = float64(int64(active))
 	}
 	r.A, r.Squares = [2]float64{a0, a1}, [2]float64{squares0, squares1}
 }
@@ -243,4 +218,11 @@ func (p *problem) square(w []float64) (sum float64) {
 		sum = math.FMA(v, v, sum)
 	}
 	return sum
+}
+
+// padded returns a copy of weights with zeros at its end, of linalg.Pad(cols) elements.
+func (p *problem) padded(w []float64) []float64 {
+	to := make([]float64, linalg.Pad(p.cols))
+	copy(to, w)
+	return to
 }

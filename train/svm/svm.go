@@ -77,6 +77,7 @@ type Result struct {
 
 const (
 	tolerance          = 1e-6 // a result has converged if its gap is at most this times the objective
+	normTolerance      = 1e-6 // norm of the gradient at which Newton's method stops
 	mostHessianColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
 	kinkErrors         = 4    // a row is near its kink within this times the error of scores in a sample's optimum
 )
@@ -170,8 +171,10 @@ func resultOf(l *optimize.RoundedSolution) *Result {
 func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
 	src, cols := task.Rows, task.Rows.Spec().Cols()
 	switch {
-	case opt.needsElastic() || opt.Loss == SquaredHinge && !hasManyColumns(cols):
+	case opt.needsElastic():
 		return task.Elastic(ctx)
+	case opt.Loss == SquaredHinge && !hasManyColumns(cols):
+		return solveSquared(ctx, task, opt)
 	case opt.Loss == SquaredHinge:
 		return task.Truncated(ctx)
 	case usesDualDescent(src.Rows(), cols):

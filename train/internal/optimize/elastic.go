@@ -4,64 +4,15 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
+	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
-
-// A Penalty is L1 |w|_1 + L2/2 |w|^2 of the weights w without the bias.
-type Penalty struct {
-	L1, L2      float64
-	NonNegative bool // weights must be 0 or more
-}
-
-// NeedsElastic tells whether the penalty needs Task.Elastic.
-func (p Penalty) NeedsElastic() bool { return p.L1 > 0 || p.NonNegative }
-
-// Option returns the name of the option that makes the penalty elastic.
-func (p Penalty) Option() string {
-	if p.L1 > 0 {
-		return "l1"
-	}
-	return "nonnegative"
-}
-
-// Value returns the penalty. Each vector is the weights without the bias.
-func (p Penalty) Value(vectors ...[]float64) float64 {
-	size, square := 0.0, 0.0
-	for _, w := range vectors {
-		for _, v := range w {
-			size += math.Abs(v)
-		}
-		square += f64.Dot(w, w)
-	}
-	return float64(p.L1*size) + float64(p.L2/2*square)
-}
-
-// A Point is the loss and its derivatives at some weights, from one pass over the rows.
-type Point struct {
-	W        []float64 // one weight for each column, the bias last
-	Loss     float64
-	Gradient []float64              // gradient of the loss
-	Hessian  []float64              // Hessian of the loss: the rows of its lower triangle
-	Dual     func(step *Step) *Dual // returns a point of the dual problem; nil if there is none
-}
-
-// A Step leads from a point to the minimum of the objective's quadratic model at that point.
-type Step struct {
-	D      []float64 // change of each weight
-	Slope  []float64 // gradient of the loss's model at the end of the step: the gradient at the point plus H D
-	Square float64   // D'HD
-}
-
-// A Dual is a point a of the dual problem. For s from 0 to 1, the dual objective at s a is at least s Linear - s^2
-// Square minus the conjugate of the penalty at s Vector.
-type Dual struct {
-	Linear, Square float64
-	Vector         []float64 // the rows times a: one element for each feature
-}
 
 // A Search is the state of a minimisation by the proximal Newton method. Each step minimises the penalty plus the
 // quadratic model of the loss, by coordinate descent. If the objective would rise, the search adds a multiple of the
@@ -76,30 +27,23 @@ type Search struct {
 	Losses     func(ctx context.Context, all [][]float64) ([]float64, error)
 	MostPasses int64 // most passes
 	Point      *Point
-	LowerBound float64 // a lower bound of the optimum
-	Passes     int64
-	Steps      int64
-	damping    linalg.Damping
-	flatSteps  int                                  // number of steps since Minimise began whose gain is rounding error
-	mark       func()                               // called before each step; may be nil
-	resumed    bool                                 // Minimise continues from a checkpoint
-	loss       interface{ State(*checkpoint.Walk) } // saves or restores the state of PointAt; nil if there is none
-	hasRelaxed bool                                 // relax was called
-	// largestDiagonal is the largest value of the Hessian's diagonal, without the bias, at any point. It is 0 with L1.
-	largestDiagonal float64
-	largestPull     float64 // greatest pull of a gradient at any point: no weight leaves 0 with a greater L1
+	mark       func() // called before each step; may be nil
+	resumed    bool   // Minimise continues from a checkpoint
+	SearchState
 }
 
-// state saves or restores the state of the search before a step. A pass at the weights restores the rest of the point.
-func (s *Search) state(w *checkpoint.Walk) {
-	if s.Point == nil {
-		s.Point = new(Point)
-	}
-	learner.State(w, &s.Passes, &s.Steps, &s.flatSteps, &s.LowerBound, (*float64)(&s.damping), &s.Point.W,
-		&s.hasRelaxed, &s.largestDiagonal, &s.largestPull)
-	if s.loss != nil {
-		s.loss.State(w)
-	}
+// A SearchState is what a checkpoint keeps: the state before a step. A pass at the weights restores the rest of the
+// point.
+type SearchState struct {
+	W             []float64 `length:"columns"`
+	LowerBound    float64   // a lower bound of the optimum
+	Passes, Steps int64
+	Damping       linalg.Damping
+	FlatSteps     int  // number of steps since Minimise began whose gain is rounding error
+	HasRelaxed    bool // relax was called
+	// LargestDiagonal is the largest value of the Hessian's diagonal, without the bias, at any point. It is 0 with L1.
+	LargestDiagonal float64
+	LargestPull     float64 // greatest pull of a gradient at any point: no weight leaves 0 with a greater L1
 }
 
 const (
@@ -149,14 +93,14 @@ func (s *Search) Begin(ctx context.Context, w []float64) (err error) {
 
 // ChangePenalty replaces the penalty. It keeps the point.
 func (s *Search) ChangePenalty(p Penalty) {
-	s.Penalty, s.LowerBound, s.damping = p, 0, 0
+	s.Penalty, s.LowerBound, s.Damping = p, 0, 0
 }
 
 // Minimise makes steps until the gap is at most goal times the objective. It also stops when rounding allows no further
 // step, and after MostPasses passes. It returns the step that it last computed at the present point, or nil.
 func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 	if !s.resumed {
-		s.flatSteps = 0
+		s.FlatSteps = 0
 	}
 	for s.resumed = false; ; {
 		if s.mark != nil {
@@ -170,15 +114,15 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 			return step, err
 		}
 		if !(s.gain(step) > noiseDecrease*s.Objective(s.Point)) {
-			s.flatSteps++
+			s.FlatSteps++
 		}
-		if s.flatSteps > mostFlatSteps {
+		if s.FlatSteps > mostFlatSteps {
 			return step, nil
 		}
 		if moved, err := s.move(ctx, step); err != nil || !moved {
 			return nil, err
 		}
-		if s.damping > 0 && !s.hasRelaxed && (!s.NeedsElastic() || s.L1 > 0 && s.Passes >= relaxL1Passes) {
+		if s.Damping > 0 && !s.HasRelaxed && (!s.NeedsElastic() || s.L1 > 0 && s.Passes >= relaxL1Passes) {
 			if err := s.relax(ctx); err != nil {
 				return nil, err
 			}
@@ -191,15 +135,15 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 // such steps, because damping shortens the steps of all columns to the step of the column that needs it most.
 func (s *Search) relax(ctx context.Context) error {
 	p, mark := s.Penalty, s.mark
-	s.hasRelaxed, s.mark = true, nil
+	s.HasRelaxed, s.mark = true, nil
 	defer func() { s.mark = mark }()
 	var greater []Penalty
 	if p.L1 > 0 {
-		for l1 := p.L1 * l1Relaxation; l1 < s.largestPull; l1 *= l1Relaxation {
+		for l1 := p.L1 * l1Relaxation; l1 < s.LargestPull; l1 *= l1Relaxation {
 			greater = append(greater, Penalty{l1, p.L2, p.NonNegative})
 		}
 	} else {
-		for l2 := p.L2 * l2Relaxation; l2 < mostRelaxation*s.largestDiagonal; l2 *= l2Relaxation {
+		for l2 := p.L2 * l2Relaxation; l2 < mostRelaxation*s.LargestDiagonal; l2 *= l2Relaxation {
 			greater = append(greater, Penalty{L2: l2})
 		}
 	}
@@ -215,7 +159,7 @@ func (s *Search) relax(ctx context.Context) error {
 
 // Step returns the step from the point, and raises the lower bound with it.
 func (s *Search) Step(ctx context.Context) (*Step, error) {
-	q := newQuadratic(s, 0)
+	q := newQuadratic(s.Penalty, s.Point, s.Bias, 0)
 	if err := q.minimise(ctx); err != nil {
 		return nil, err
 	}
@@ -236,8 +180,8 @@ func (s *Search) gain(step *Step) float64 {
 func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 	from := s.Objective(s.Point)
 	for range mostTrials {
-		if s.damping > 0 {
-			q := newQuadratic(s, float64(s.damping))
+		if s.Damping > 0 {
+			q := newQuadratic(s.Penalty, s.Point, s.Bias, float64(s.Damping))
 			if err := q.minimise(ctx); err != nil {
 				return false, err
 			}
@@ -250,18 +194,18 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 		gain, to := s.gain(step), s.Objective(next)
 		if level := gain <= noiseDecrease*from; to < from || level && to <= from*(1+noiseDecrease) {
 			if !level {
-				s.damping.Gain((from - to) / gain)
+				s.Damping.Gain((from - to) / gain)
 			}
 			s.Point = next
 			s.Steps++
 			return true, nil
 		}
-		if s.hasRelaxed && s.L1 > 0 {
+		if s.HasRelaxed && s.L1 > 0 {
 			if moved, err := s.shorten(ctx, step); moved || err != nil {
 				return moved, err
 			}
 		}
-		if s.damping.Fail(); s.Passes >= s.MostPasses {
+		if s.Damping.Fail(); s.Passes >= s.MostPasses {
 			break
 		}
 	}
@@ -302,48 +246,6 @@ func (s *Search) shorten(ctx context.Context, step *Step) (bool, error) {
 	return true, nil
 }
 
-// leastWeight returns the weight w of least 1/2 curvature w^2 - v w + L1 |w|, by soft-thresholding.
-func (p Penalty) leastWeight(v, curvature float64) float64 {
-	switch {
-	case v > p.L1:
-		return (v - p.L1) / curvature
-	case v < -p.L1 && !p.NonNegative:
-		return (v + p.L1) / curvature
-	}
-	return 0
-}
-
-// pull returns how strongly a gradient of -u pulls a weight of 0 towards values that the weight may have.
-func (p Penalty) pull(u float64) float64 {
-	if p.NonNegative {
-		return u
-	}
-	return math.Abs(u)
-}
-
-// Bound returns the dual objective at d, or at a multiple of d if its vector is out of bounds. The conjugate of the
-// penalty at u is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1. With NonNegative, u_j
-// takes the place of |u_j|.
-func (p Penalty) Bound(d *Dual) float64 {
-	largest, excess := 0.0, 0.0
-	for _, u := range d.Vector {
-		u = p.pull(u)
-		largest = max(largest, u)
-		if u > p.L1 {
-			excess = math.FMA(u-p.L1, u-p.L1, excess)
-		}
-	}
-	shrink := 1.0
-	if largest > p.L1 {
-		shrink = p.L1 / largest
-	}
-	best := float64(shrink*d.Linear) - float64(shrink*shrink*d.Square)
-	if p.L2 > 0 {
-		best = max(best, d.Linear-d.Square-excess/(2*p.L2))
-	}
-	return best
-}
-
 func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	s.Passes++
 	p, err := s.PointAt(ctx, w)
@@ -352,11 +254,11 @@ func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	}
 	if s.L1 > 0 {
 		for _, g := range s.features(p.Gradient) {
-			s.largestPull = max(s.largestPull, s.pull(-g))
+			s.LargestPull = max(s.LargestPull, s.pull(-g))
 		}
 	} else {
 		for i := range s.features(w) {
-			s.largestDiagonal = max(s.largestDiagonal, p.Hessian[i*(i+1)/2+i])
+			s.LargestDiagonal = max(s.LargestDiagonal, p.Hessian[i*(i+1)/2+i])
 		}
 	}
 	return p, nil
@@ -366,4 +268,149 @@ func sum(a, b []float64) []float64 {
 	c := slices.Clone(a)
 	f64.Axpy(c, 1, b)
 	return c
+}
+
+// proximalNewton finds the minimum by the proximal Newton method with a Hessian. It begins at the minimum of a sample if
+// there are many rows. If ctx ends or reading the rows fails, it returns the weights so far with the error.
+func (t *Task) proximalNewton(ctx context.Context) (*Solution, error) {
+	loss := t.Dense(t.Rows)
+	s := t.search(loss, time.Now())
+	w, err := t.minimise(ctx, s, loss)
+	r := &Solution{W: w, LowerBound: s.LowerBound, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps,
+		OutOfPasses: s.Passes >= s.MostPasses}
+	if s.Point != nil {
+		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
+		if err != nil {
+			r.W = s.Point.W
+		}
+	}
+	return r, err
+}
+
+// search returns a search for the minimum with loss.
+func (t *Task) search(loss DenseLoss, start time.Time) *Search {
+	s := &Search{Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, MostPasses: t.Epochs}
+	s.Losses = t.Losses
+	s.PointAt = func(ctx context.Context, w []float64) (*Point, error) {
+		p, err := loss.PointAt(ctx, w)
+		if err == nil && p.Loss-p.Loss != 0 {
+			err = learner.OverflowError()
+		}
+		if err == nil && t.Progress != nil {
+			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.MostPasses, Rows: t.Rows.Rows(),
+				Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
+		}
+		return p, err
+	}
+	return s
+}
+
+// minimise returns the weights of the minimum. It takes the last step without a pass after it.
+func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float64, error) {
+	var err error
+	state := func(w *checkpoint.Walk) {
+		checkpoint.Struct(w, &s.SearchState, map[string]int{"columns": t.Rows.Spec().Cols()})
+	}
+	if s.resumed, err = t.Checkpoint.Load(state); err != nil {
+		return nil, err
+	}
+	s.mark = func() {
+		s.W = s.Point.W
+		t.Checkpoint.Pass(s.Passes, s.Passes*t.Rows.Rows(), state)
+	}
+	if s.resumed {
+		err = t.repeatPass(ctx, s)
+	} else {
+		err = t.begin(ctx, s, loss)
+	}
+	if err != nil {
+		return nil, err
+	}
+	step, err := s.Minimise(ctx, searchGap)
+	if err == nil && s.Gap() <= searchGap*s.Objective(s.Point) && step == nil {
+		step, err = s.Step(ctx)
+	}
+	if err != nil || s.Gap() > searchGap*s.Objective(s.Point) {
+		return s.Point.W, err
+	}
+	return sum(s.Point.W, step.D), nil
+}
+
+// repeatPass repeats the pass at the weights of a checkpoint. That pass isn't counted.
+func (t *Task) repeatPass(ctx context.Context, s *Search) error {
+	passes, show := s.Passes, t.Progress
+	t.Progress = nil
+	err := s.Begin(ctx, s.W)
+	if t.Progress, s.Passes = show, passes; err != nil {
+		s.Point = &Point{W: s.W} // so that an interrupt can return the weights
+	}
+	return err
+}
+
+// begin makes the first pass at the minimum of a sample. If the bias alone is better, or there is no sample, begin
+// makes a pass at the bias alone.
+func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
+	alone, least, err := t.biasAlone(ctx, t.Rows, loss)
+	if err != nil {
+		return err
+	}
+	sample, err := learner.Sample(ctx, t.Rows)
+	if err != nil {
+		return err
+	}
+	if sample != nil {
+		w, err := t.sampleMinimum(ctx, sample)
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			if err := s.Begin(ctx, w); err != nil || s.Objective(s.Point) < least {
+				return err
+			}
+		}
+	}
+	return s.Begin(ctx, alone)
+}
+
+// sampleMinimum returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
+func (t *Task) sampleMinimum(ctx context.Context, sample *block.Data) ([]float64, error) {
+	few, loss, share := *t, t.Dense(sample), float64(sample.Rows())/float64(t.Rows.Rows())
+	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
+	s := few.search(loss, time.Now())
+	alone, least, err := few.biasAlone(ctx, sample, loss)
+	if err == nil && least > 0 {
+		err = s.Begin(ctx, alone)
+	}
+	if err == nil && least > 0 {
+		// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
+		_, err = s.Minimise(ctx, float64(len(alone))/float64(sample.Rows()))
+	}
+	if err != nil || least == 0 {
+		return nil, ctx.Err() // training on all rows may work although training on a sample failed
+	}
+	return s.Point.W, nil
+}
+
+// biasAlone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
+func (t *Task) biasAlone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
+	var weights [2]float64
+	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh,
+		func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	biased := rows.Spec().Bias
+	bias, least := loss.BiasAlone(weights, biased)
+	w = make([]float64, rows.Spec().Cols())
+	if biased {
+		w[len(w)-1] = bias
+	}
+	return w, least, err
+}
+
+// weighPass sums the sample weights of each of the two classes.
+var weighPass = distributed.NewPerChunk("elastic.weigh", func(block.Source, struct{}) func(block.Chunk) [2]float64 { return weigh })
+
+func weigh(chunk block.Chunk) (sums [2]float64) {
+	for i, y := range chunk.Y {
+		sums[classOf(float64(y))] += chunk.Weight(i)
+	}
+	return sums
 }

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	slowViolations    = 0.5  // a round of coordinate descent is slow if more than this times the sum of violations is left
-	faceResidual      = 0.05 // conjugate gradients stop at a residual of this times the first residual
-	firstFaceProducts = 4    // most products with the Hessian in the first call of face
-	leastFaceProducts = 2    // least value of that limit
-	mostFaceProducts  = 40   // greatest value of that limit
-	noiseCurvature    = 1e-6 // a curvature below this times the curvature of the Hessian's diagonal is rounding error
-	mostFaceTrials    = 8    // most trials of a step of face, each half the one before
+	slowViolations    = 0.5   // a round of coordinate descent is slow if more than this times the sum of violations is left
+	faceResidual      = 0.05  // conjugate gradients stop at a residual of this times the first residual
+	firstFaceProducts = 4     // most products with the Hessian in the first call of face
+	leastFaceProducts = 2     // least value of that limit
+	mostFaceProducts  = 40    // greatest value of that limit
+	noiseCurvature    = 1e-6  // a curvature below this times the curvature of the Hessian's diagonal is rounding error
+	leastCurvature    = 1e-12 // summand of a second derivative, so that it is above 0
+	mostFaceTrials    = 8     // most trials of a step of face, each half the one before
 )
 
 // A model is the quadratic model of the objective for a step of a net, over some of the columns. The places are these
@@ -50,17 +51,17 @@ type place struct {
 // begin starts a step for the columns.
 func (m *model) begin(ctx context.Context, columns []int) error {
 	if m.row == nil {
-		n, rows := m.elements.count(), len(m.scores)
+		n, rows := m.elements.count(), len(m.Scores)
 		m.row, m.val = make([]uint32, n), make([]float32, n)
 		m.z, m.directionScores, m.faceScores = make([]float32, rows), make([]float32, rows), make([]float32, rows)
 	}
 	clear(m.z)
 	m.columns, m.places, m.allPlaces = columns, slices.Grow(m.places[:0], len(columns)), m.allPlaces[:0]
-	at := make([]uint32, len(m.w)) // the place of each column plus 1, or 0
+	at := make([]uint32, len(m.W)) // the place of each column plus 1, or 0
 	total := int64(0)
 	for p, j := range columns {
 		at[j] = uint32(p) + 1
-		m.places = append(m.places, place{first: total, gradient: m.gradient[j], startWeight: m.w[j], weight: m.w[j]})
+		m.places = append(m.places, place{first: total, gradient: m.gradient[j], startWeight: m.W[j], weight: m.W[j]})
 		m.allPlaces = append(m.allPlaces, p)
 		total += m.elements.size(j)
 	}
@@ -87,7 +88,7 @@ func (m *model) round(active *[]int, limit float64) (sum, most float64) {
 	left := (*active)[:0]
 	for _, i := range *active {
 		p, j := &m.places[i], m.columns[i]
-		m.visitedElements += p.end - p.first
+		m.VisitedElements += p.end - p.first
 		slope, w := p.gradient+m.dot(p, m.z), p.weight
 		if j < m.features {
 			slope += float64(m.L2 * w)
@@ -221,14 +222,14 @@ func (m *model) face(ctx context.Context) error {
 		}
 		if m.value() < from {
 			if part == 1 {
-				m.products = min(mostFaceProducts, m.products*2)
+				m.Products = min(mostFaceProducts, m.Products*2)
 			} else {
-				m.products = max(leastFaceProducts, m.products/2)
+				m.Products = max(leastFaceProducts, m.Products/2)
 			}
 			return nil
 		}
 	}
-	m.products = leastFaceProducts
+	m.Products = leastFaceProducts
 	copy(m.z, z)
 	for k, i := range on {
 		m.places[i].weight = w[k]
@@ -252,7 +253,7 @@ func (m *model) conjugateStep(ctx context.Context, on []int) (step []float64, er
 	square := m.divide(scaled, residual, on)
 	copy(direction, scaled)
 	enough := faceResidual * math.Sqrt(square)
-	for range m.products {
+	for range m.Products {
 		if math.Sqrt(square) <= enough || m.lacksPasses(3*m.size) {
 			break
 		}
@@ -300,7 +301,7 @@ func (m *model) product(ctx context.Context, out, v []float64, on []int) error {
 	clear(m.directionScores)
 	for k, i := range on {
 		p := &m.places[i]
-		m.visitedElements += p.end - p.first
+		m.VisitedElements += p.end - p.first
 		m.add(p, m.directionScores, v[k])
 	}
 	err := m.dots(ctx, out, on, m.directionScores)

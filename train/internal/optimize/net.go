@@ -8,18 +8,13 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/checkpoint"
 	"halfspace/internal/parallel"
 	"halfspace/train/learner"
 )
 
 const (
-	mostViolationFactor  = 0.25  // greatest violationFactor of a net
-	leastViolationFactor = 0.01  // least violationFactor of a net, unless a step gains nothing
-	noiseViolationFactor = 1e-6  // steps that end at a smaller violationFactor cannot improve: rounding errors prevent it
-	noiseGain            = 1e-13 // a gain below this times the objective is rounding error
-	mostHalvings         = 40    // most trials of a step, each half the one before
-	leastGainShare       = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
+	mildSize    = 1 << 10 // columns of values up to this have an equal share in the sum of violations
+	extremeSize = 1 << 40 // columns of greater values have the share of columns of such values
 )
 
 // A net is the state of a search by columns.
@@ -29,8 +24,6 @@ type net struct {
 	elements   elements
 	y, weights []float64 // of each row: label and sample weight
 	weight     float64   // sum of weights
-	w          []float64
-	scores     []float64 // score of each row at w
 	stepScores []float64 // score of the step for each row
 	factors    []float64 // for each row: the derivative of its loss by its score
 	roots      []float32 // for each row: the root of the curvature of its loss, divided by unit
@@ -38,74 +31,36 @@ type net struct {
 	gradient   []float64 // of the sum of losses, for each column
 	scales     []float64 // for each column: the least power of two above its absolute values
 	order      []int     // columns in the order of a round: those with more elements last
-	model      *model
 	loss       float64
 	dualLinear float64 // the rows' part of the dual objective at w
-	lowerBound float64 // the greatest dual objective so far
-	passes     int64
-	// visitedElements counts elements visited since the last whole pass, by coordinate descent, conjugate gradients and
+	NetState
+}
+
+// A NetState is what a checkpoint keeps: the state between two steps.
+type NetState struct {
+	W          []float64 `length:"columns"`
+	Scores     []float64 `length:"rows"` // score of each row at W
+	LowerBound float64   // the greatest dual objective so far
+	Passes     int64
+	// VisitedElements counts elements visited since the last whole pass, by coordinate descent, conjugate gradients and
 	// scoreStep. The elements that begin copies, that slopes reads, and of the weights that face sets to 0 are left
 	// out.
-	visitedElements int64
-	steps           int64
-	outOfPasses     bool // the limit of passes ended the search
-	// violationFactor is the factor by which a step reduces the sum of violations of the optimum's conditions before it
-	// ends. startViolation is the sum at the start of the last step, or 0 before the first step, and endViolation the
+	VisitedElements int64
+	Steps           int64
+	// ViolationFactor is the factor by which a step reduces the sum of violations of the optimum's conditions before it
+	// ends. StartViolation is the sum at the start of the last step, or 0 before the first step, and EndViolation the
 	// sum in the model at its end.
-	violationFactor, startViolation, endViolation float64
-	products                                      int // most products with the Hessian in the next call of face
-	start                                         time.Time
-}
-
-// columns finds the minimum by coordinate descent. If ctx ends or reading the rows fails, it returns the weights so far
-// with the error.
-//
-// The method is newGLMNET: the proximal Newton method whose steps are found by coordinate descent over columns. See
-// Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research
-// 13, 2012. columns copies the elements of the rows by column. A step minimises the penalty plus the quadratic model of
-// the loss, by coordinate descent and conjugate gradients by turns. How precisely it does so depends on how well the
-// model of the last step predicted the gradient: see choice 1 of Eisenstat and Walker, "Choosing the Forcing Terms in an
-// Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996. A round visits the columns with more elements
-// last, because the largest violation limits the dual objective, and columns with many elements have the largest.
-// Columns whose weight is 0 and would stay 0 are left out until the other columns have converged. A step is halved until
-// it gains enough.
-//
-// The search stops once the duality gap is at most 5e-7 of the objective.
-func (t *Task) columns(ctx context.Context) (*Solution, error) {
-	s := newNet(t)
-	err := s.begin(ctx)
-	if err == nil {
-		var resumed bool
-		if resumed, err = s.Checkpoint.Load(s.state); resumed {
-			err = s.computeDerivatives(ctx)
-		}
-	}
-	if err == nil {
-		err = s.minimise(ctx)
-	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), LowerBound: s.lowerBound, Passes: s.passes,
-		Visits: s.passes * t.Rows.Rows(), Steps: s.steps, OutOfPasses: s.outOfPasses}, err
-}
-
-func newNet(t *Task) *net {
-	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
-		lowerBound: math.Inf(-1)}
-	s.model = &model{net: s}
-	s.resetPrecision()
-	return s
-}
-
-// resetPrecision makes the next step as rough as the first step of a search.
-func (s *net) resetPrecision() {
-	s.violationFactor, s.startViolation, s.products = mostViolationFactor, 0, firstFaceProducts
+	ViolationFactor, StartViolation, EndViolation float64
+	Products                                      int // most products with the Hessian in the next call of face
+	Start                                         time.Time
 }
 
 // begin reads the rows, and evaluates zero weights with the best bias.
 func (s *net) begin(ctx context.Context) (err error) {
 	n := s.Rows.Rows()
-	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
+	s.y, s.weights, s.Scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
 	s.factors, s.roots, s.stepScores = make([]float64, n), make([]float32, n), make([]float64, n)
-	s.gradient = make([]float64, len(s.w))
+	s.gradient = make([]float64, len(s.W))
 	centred, heaviest := false, 0.0
 	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
@@ -126,18 +81,18 @@ func (s *net) begin(ctx context.Context) (err error) {
 	_, exponent := math.Frexp(heaviest)
 	s.unit = math.Ldexp(1, (exponent+1)/2)
 	var classes [65][]int
-	s.scales = make([]float64, len(s.w))
-	for j := range s.w {
+	s.scales = make([]float64, len(s.W))
+	for j := range s.W {
 		s.scales[j] = s.elements.scale(j)
 		class := bits.Len64(uint64(s.elements.size(j)))
 		classes[class] = append(classes[class], j)
 	}
 	s.order = slices.Concat(classes[:]...)
-	s.passes += 2
+	s.Passes += 2
 	return s.evaluate(ctx)
 }
 
-func (s *net) objective() float64 { return s.loss + s.Value(s.w[:s.features]) }
+func (s *net) objective() float64 { return s.loss + s.Value(s.W[:s.features]) }
 
 // losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
 // each chunk of rows, and returns the sums of do's results in row order.
@@ -184,7 +139,7 @@ func (s *net) evaluate(ctx context.Context) error {
 // computeDerivatives computes the loss, its gradient and curvatures at the scores, and the rows' part of the dual
 // objective.
 func (s *net) computeDerivatives(ctx context.Context) error {
-	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
+	sum, err := s.losses(ctx, s.Scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
 			s.roots[first+i] = float32(math.Sqrt(curvatures[i]) / s.unit)
@@ -211,17 +166,17 @@ func (s *net) raiseLowerBound() {
 	for j := range d.Vector {
 		d.Vector[j] = -s.gradient[j]
 	}
-	s.lowerBound = max(s.lowerBound, s.Bound(d))
+	s.LowerBound = max(s.LowerBound, s.Bound(d))
 }
 
 // balanceBias sets the bias to its optimum, the other weights as they are.
 func (s *net) balanceBias(ctx context.Context) error {
-	if s.features == len(s.w) {
+	if s.features == len(s.W) {
 		return nil
 	}
-	shifted := make([]float64, len(s.scores))
+	shifted := make([]float64, len(s.Scores))
 	slope := func(by float64) (slope, curvature float64, err error) {
-		for i, z := range s.scores {
+		for i, z := range s.Scores {
 			shifted[i] = z + by
 		}
 		sum, err := s.losses(ctx, shifted, func(_ int, _, factors, curvatures, _ []float64) (t [3]float64) {
@@ -237,102 +192,58 @@ func (s *net) balanceBias(ctx context.Context) error {
 	if by == 0 {
 		return err
 	}
-	s.w[s.features] += by
-	for i := range s.scores {
-		s.scores[i] += by
+	s.W[s.features] += by
+	for i := range s.Scores {
+		s.Scores[i] += by
 	}
 	return err
-}
-
-// minimise makes steps until the gap is small enough or the limit of passes is reached.
-func (s *net) minimise(ctx context.Context) error {
-	for s.mark(); !s.hasConverged(); s.mark() {
-		next, err := s.step(ctx)
-		if err != nil {
-			return err
-		}
-		if next == nil {
-			s.outOfPasses = true
-			return nil
-		}
-		moved, err := s.move(ctx, next)
-		if err != nil {
-			return err
-		}
-		if !moved {
-			if s.violationFactor < noiseViolationFactor {
-				return nil // rounding errors prevent a further step
-			}
-			s.violationFactor, s.startViolation = s.violationFactor/16, 0
-		}
-		if err := s.evaluate(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hasConverged tells whether the gap is small enough to stop.
-func (s *net) hasConverged() bool { return s.objective()-s.lowerBound <= gapGoal*s.objective() }
-
-// move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
-// changed.
-func (s *net) move(ctx context.Context, next []float64) (bool, error) {
-	from := s.objective()
-	slope := s.Value(next[:s.features]) - s.Value(s.w[:s.features]) // of the penalty: an upper bound
-	for j, v := range next {
-		slope += float64(s.gradient[j] * (v - s.w[j]))
-	}
-	w, scores := slices.Clone(s.w), slices.Clone(s.scores)
-	for part, tried := 1.0, 0; tried < mostHalvings; part, tried = part/2, tried+1 {
-		for j, v := range w {
-			if s.w[j] = v + float64(part*(next[j]-v)); part == 1 {
-				s.w[j] = next[j]
-			}
-		}
-		for i, z := range scores {
-			s.scores[i] = z + float64(part*s.stepScores[i])
-		}
-		sum, err := s.losses(ctx, s.scores, func(_ int, _, _, _, losses []float64) (t [3]float64) {
-			for _, loss := range losses {
-				t[0] += loss
-			}
-			return t
-		})
-		if err != nil {
-			s.w, s.scores = w, scores
-			return false, err
-		}
-		loss := s.loss
-		s.loss = sum[0]
-		rounding := float64(noiseGain * from)
-		if to := s.objective(); to <= from+float64(leastGainShare*part*slope)+rounding && to < from+rounding {
-			s.steps++
-			return true, nil
-		}
-		s.loss = loss
-	}
-	s.w, s.scores = w, scores
-	return false, nil
 }
 
 // countPass counts one pass, and the visits of elements since the last call as passes. It reports progress.
 func (s *net) countPass() {
 	if all := s.elements.count(); all > 0 {
-		s.passes += s.visitedElements / all
-		s.visitedElements %= all
+		s.Passes += s.VisitedElements / all
+		s.VisitedElements %= all
 	}
-	s.passes++
-	s.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps,
-		Sum: learner.SumOf(s.w)})
+	s.Passes++
+	s.ReportPass(s.Start, learner.Progress{Epoch: s.Passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.Steps,
+		Sum: learner.SumOf(s.W)})
 }
 
-func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
+// violation returns by how much a weight w violates the optimum's conditions. slope is the derivative of its loss and
+// l2 penalty.
+func (s *net) violation(j int, w, slope float64) float64 {
+	switch {
+	case j >= s.features:
+		return math.Abs(slope)
+	case w > 0:
+		return math.Abs(slope + s.L1)
+	case w < 0:
+		return math.Abs(slope - s.L1)
+	case s.NonNegative:
+		return max(0, -slope-s.L1)
+	}
+	return max(0, math.Abs(slope)-s.L1)
+}
 
-// state saves or restores the state of the search before a step. It leaves out the numbers that computeDerivatives
-// computes.
-func (s *net) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.passes, &s.visitedElements, &s.steps, &s.lowerBound, &s.violationFactor,
-		&s.startViolation, &s.endViolation, &s.products)
-	learner.State(w, s.w, s.scores)
+// violationWeight returns the factor of the violation of column j in sums of violations. Violations grow with the
+// values of their column. With equal factors, a single column of values of 1e9 decides when a step ends. Columns of
+// extreme values are still the last whose violations become small enough for the dual objective.
+func (s *net) violationWeight(j int) float64 {
+	return mildSize / min(extremeSize, max(mildSize, s.scales[j]))
+}
+
+// bestWeight returns the minimum over one weight, whose value is w now. slope and curvature are the first and second
+// derivative of the loss's model plus the l2 penalty at w.
+func (s *net) bestWeight(j int, w, slope, curvature float64) float64 {
+	if j >= s.features {
+		return w - slope/curvature
+	}
+	return s.leastWeight(float64(curvature*w)-slope, curvature)
+}
+
+// lacksPasses tells whether the limit leaves too few passes for a number of visits of elements and two passes at the
+// end of the step: of evaluate, and of the measurement of the rounded weights.
+func (s *net) lacksPasses(elements int64) bool {
+	return s.Passes+(s.VisitedElements+elements)/max(1, s.elements.count())+2 > s.Epochs
 }

@@ -8,7 +8,6 @@ package optimize
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -16,7 +15,9 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
+	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
 
@@ -24,15 +25,6 @@ const (
 	convergedGap = 1e-6 // a result has converged if its gap is at most this times the objective
 	searchGap    = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
-
-// A DenseLoss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
-type DenseLoss interface {
-	PointAt(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
-
-	// BiasAlone returns the bias with the least loss when all other weights are 0, and that loss. weights are the sums
-	// of the sample weights of the classes -1 and +1. If biased is false, the bias is 0.
-	BiasAlone(weights [2]float64, biased bool) (bias, loss float64)
-}
 
 // A Task is rows with labels -1 and +1, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes),
 // Workers, Progress and Checkpoint.
@@ -133,156 +125,9 @@ func (t *Task) measureSolution(ctx context.Context, s *Solution, pivots []float6
 	return r, learner.OverflowError()
 }
 
-// Elastic finds the minimum with a penalty L1 or NonNegative: by the proximal Newton method with a Hessian, or by
-// coordinate descent if there are too many columns. Newton's method begins at the minimum of a sample if there are many
-// rows. If ctx ends or reading the rows fails, Elastic returns the weights so far with the error.
-func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
-	if HasManyColumns(t.Rows.Spec().Cols()) {
-		return t.columns(ctx)
-	}
-	loss := t.Dense(t.Rows)
-	s := t.search(loss, time.Now())
-	w, err := t.minimise(ctx, s, loss)
-	r := &Solution{W: w, LowerBound: s.LowerBound, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps,
-		OutOfPasses: s.Passes >= s.MostPasses}
-	if s.Point != nil {
-		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
-		if err != nil {
-			r.W = s.Point.W
-		}
-	}
-	return r, err
-}
-
-// search returns a search for the minimum with loss.
-func (t *Task) search(loss DenseLoss, start time.Time) *Search {
-	saved, _ := loss.(interface{ State(*checkpoint.Walk) })
-	s := &Search{loss: saved, Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, MostPasses: t.Epochs}
-	s.Losses = t.Losses
-	s.PointAt = func(ctx context.Context, w []float64) (*Point, error) {
-		p, err := loss.PointAt(ctx, w)
-		if err == nil && p.Loss-p.Loss != 0 {
-			err = learner.OverflowError()
-		}
-		if err == nil && t.Progress != nil {
-			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.MostPasses, Rows: t.Rows.Rows(),
-				Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
-		}
-		return p, err
-	}
-	return s
-}
-
-// minimise returns the weights of the minimum. It takes the last step without a pass after it.
-func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float64, error) {
-	var err error
-	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
-		return nil, err
-	}
-	s.mark = func() { t.Checkpoint.Pass(s.Passes, s.Passes*t.Rows.Rows(), s.state) }
-	if s.resumed {
-		err = t.repeatPass(ctx, s)
-	} else {
-		err = t.begin(ctx, s, loss)
-	}
-	if err != nil {
-		return nil, err
-	}
-	step, err := s.Minimise(ctx, searchGap)
-	if err == nil && s.Gap() <= searchGap*s.Objective(s.Point) && step == nil {
-		step, err = s.Step(ctx)
-	}
-	if err != nil || s.Gap() > searchGap*s.Objective(s.Point) {
-		return s.Point.W, err
-	}
-	return sum(s.Point.W, step.D), nil
-}
-
-// repeatPass repeats the pass at the weights of a checkpoint. That pass isn't counted.
-func (t *Task) repeatPass(ctx context.Context, s *Search) error {
-	w, passes, show := s.Point.W, s.Passes, t.Progress
-	if len(w) != t.Rows.Spec().Cols() {
-		return fmt.Errorf("the checkpoint has %d weights, and there are %d columns: name an empty folder", len(w), t.Rows.Spec().Cols())
-	}
-	t.Progress = nil
-	err := s.Begin(ctx, w)
-	if t.Progress, s.Passes = show, passes; err != nil {
-		s.Point = &Point{W: w} // so that an interrupt can return the weights
-	}
-	return err
-}
-
-// begin makes the first pass at the minimum of a sample. If the bias alone is better, or there is no sample, begin
-// makes a pass at the bias alone.
-func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
-	alone, least, err := t.biasAlone(ctx, t.Rows, loss)
-	if err != nil {
-		return err
-	}
-	sample, err := learner.Sample(ctx, t.Rows)
-	if err != nil {
-		return err
-	}
-	if sample != nil {
-		w, err := t.sampleMinimum(ctx, sample)
-		if err != nil {
-			return err
-		}
-		if w != nil {
-			if err := s.Begin(ctx, w); err != nil || s.Objective(s.Point) < least {
-				return err
-			}
-		}
-	}
-	return s.Begin(ctx, alone)
-}
-
-// sampleMinimum returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
-func (t *Task) sampleMinimum(ctx context.Context, sample *block.Data) ([]float64, error) {
-	few, loss, share := *t, t.Dense(sample), float64(sample.Rows())/float64(t.Rows.Rows())
-	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
-	s := few.search(loss, time.Now())
-	alone, least, err := few.biasAlone(ctx, sample, loss)
-	if err == nil && least > 0 {
-		err = s.Begin(ctx, alone)
-	}
-	if err == nil && least > 0 {
-		// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
-		_, err = s.Minimise(ctx, float64(len(alone))/float64(sample.Rows()))
-	}
-	if err != nil || least == 0 {
-		return nil, ctx.Err() // training on all rows may work although training on a sample failed
-	}
-	return s.Point.W, nil
-}
-
-// biasAlone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
-func (t *Task) biasAlone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
-	var weights [2]float64
-	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh,
-		func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
-	biased := rows.Spec().Bias
-	bias, least := loss.BiasAlone(weights, biased)
-	w = make([]float64, rows.Spec().Cols())
-	if biased {
-		w[len(w)-1] = bias
-	}
-	return w, least, err
-}
-
-// weighPass sums the sample weights of each of the two classes.
-var weighPass = distributed.NewPerChunk("elastic.weigh", func(block.Source, struct{}) func(block.Chunk) [2]float64 { return weigh })
-
-func weigh(chunk block.Chunk) (sums [2]float64) {
-	for i, y := range chunk.Y {
-		sums[classOf(float64(y))] += chunk.Weight(i)
-	}
-	return sums
-}
-
 // A Tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.
 type Tally struct {
-	*Task
+	*Task              `state:"-"`
 	VisitedRows, Steps int64 // VisitedRows counts rows
 	Start              time.Time
 }
@@ -310,3 +155,79 @@ func (t *Tally) Mark(state func(*checkpoint.Walk)) {
 
 // State saves or restores the tally.
 func (t *Tally) State(w *checkpoint.Walk) { learner.State(w, &t.Start, &t.VisitedRows, &t.Steps) }
+
+// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+	if t.Sums != nil {
+		return t.Sums(ctx, all)
+	}
+	total := make([]float64, len(all))
+	scores, merge := scoresChunk(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
+	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
+		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scoredChunk) { merge(t.lossSums(s)) })
+	}
+	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) []float64 { return t.lossSums(scores(chunk)) }, merge)
+}
+
+// scoredChunk is the labels and the scores of the rows of a chunk.
+type scoredChunk struct {
+	labels
+	scores [][]float64 // scores for each vector of weights
+}
+
+func (s *scoredChunk) Fields() []any { return []any{&s.labels, &s.scores} }
+
+// labels are the labels -1 and +1 of the rows of a chunk, and their sample weights, which are nil if all are 1.
+type labels struct {
+	Y       []float32
+	Weights []float64
+}
+
+func labelsOf(chunk block.Chunk) labels {
+	return labels{slices.Clone(chunk.Y), chunk.W}
+}
+
+func (l *labels) at(r int) (y, weight float64) {
+	if l.Weights == nil {
+		return float64(l.Y[r]), 1
+	}
+	return float64(l.Y[r]), l.Weights[r]
+}
+
+var scoresPass = distributed.NewPerChunk("truncated.scores", scoresChunk)
+
+// scoresChunk returns the function that computes the scores of a chunk for each vector of weights.
+func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scoredChunk {
+	return func(chunk block.Chunk) *scoredChunk {
+		var rows linalg.SparseReader
+		rows.Begin(chunk)
+		s := &scoredChunk{labels: labelsOf(chunk)}
+		for _, w := range all {
+			z := make([]float64, chunk.Len())
+			for r := range z {
+				z[r] = rows.Score(r, w)
+			}
+			s.scores = append(s.scores, z)
+		}
+		return s
+	}
+}
+
+// lossSums returns the sum of the losses of a chunk for each vector of weights.
+func (t *Task) lossSums(s *scoredChunk) []float64 {
+	n := len(s.Y)
+	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, len(s.scores))
+	for k, z := range s.scores {
+		for r := range y {
+			y[r], _ = s.at(r)
+		}
+		t.Loss(z, factor, curvature, loss, y)
+		for r := range y {
+			if _, weight := s.at(r); weight > 0 {
+				sums[k] += float64(loss[r] * weight)
+			}
+		}
+	}
+	return sums
+}

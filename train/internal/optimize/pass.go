@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/distributed"
-	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -263,82 +261,6 @@ func (s *search) slope(ctx context.Context, scores, d []float64, length float64)
 }
 
 var ones = slices.Repeat([]float64{1}, block.ChunkRows)
-
-// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
-	if t.Sums != nil {
-		return t.Sums(ctx, all)
-	}
-	total := make([]float64, len(all))
-	scores, merge := scoresChunk(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
-	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
-		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scoredChunk) { merge(t.lossSums(s)) })
-	}
-	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) []float64 { return t.lossSums(scores(chunk)) }, merge)
-}
-
-// scoredChunk is the labels and the scores of the rows of a chunk.
-type scoredChunk struct {
-	labels
-	scores [][]float64 // scores for each vector of weights
-}
-
-func (s *scoredChunk) Fields() []any { return []any{&s.labels, &s.scores} }
-
-// labels are the labels -1 and +1 of the rows of a chunk, and their sample weights, which are nil if all are 1.
-type labels struct {
-	Y       []float32
-	Weights []float64
-}
-
-func labelsOf(chunk block.Chunk) labels {
-	return labels{slices.Clone(chunk.Y), chunk.W}
-}
-
-func (l *labels) at(r int) (y, weight float64) {
-	if l.Weights == nil {
-		return float64(l.Y[r]), 1
-	}
-	return float64(l.Y[r]), l.Weights[r]
-}
-
-var scoresPass = distributed.NewPerChunk("truncated.scores", scoresChunk)
-
-// scoresChunk returns the function that computes the scores of a chunk for each vector of weights.
-func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scoredChunk {
-	return func(chunk block.Chunk) *scoredChunk {
-		var rows linalg.SparseReader
-		rows.Begin(chunk)
-		s := &scoredChunk{labels: labelsOf(chunk)}
-		for _, w := range all {
-			z := make([]float64, chunk.Len())
-			for r := range z {
-				z[r] = rows.Score(r, w)
-			}
-			s.scores = append(s.scores, z)
-		}
-		return s
-	}
-}
-
-// lossSums returns the sum of the losses of a chunk for each vector of weights.
-func (t *Task) lossSums(s *scoredChunk) []float64 {
-	n := len(s.Y)
-	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
-		make([]float64, len(s.scores))
-	for k, z := range s.scores {
-		for r := range y {
-			y[r], _ = s.at(r)
-		}
-		t.Loss(z, factor, curvature, loss, y)
-		for r := range y {
-			if _, weight := s.at(r); weight > 0 {
-				sums[k] += float64(loss[r] * weight)
-			}
-		}
-	}
-	return sums
-}
 
 // countVisits counts visits, and reports progress.
 func (s *search) countVisits(visits int64) {

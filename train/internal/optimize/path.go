@@ -65,7 +65,7 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
-	s.MostPasses, s.hasRelaxed = math.MaxInt64, true // the path itself begins at greater penalties
+	s.MostPasses, s.HasRelaxed = math.MaxInt64, true // the path itself begins at greater penalties
 	w, alone, err := t.biasAlone(ctx, t.Rows, loss)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	one := *t
 	one.Epochs, one.Checkpoint = math.MaxInt64, nil
-	s := newNet(&one)
+	s := newGLMNET(&one)
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -108,14 +108,14 @@ func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
-		one.L1, one.Epochs, s.lowerBound = l1, s.passes+min(t.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
+		one.L1, one.Epochs, s.LowerBound = l1, s.Passes+min(t.Epochs, math.MaxInt64-s.Passes), math.Inf(-1)
 		s.resetPrecision()
 		s.raiseLowerBound()
 		if err := s.minimise(ctx); err != nil {
 			return nil, err
 		}
-		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(),
-			Gap: max(0, s.objective()-s.lowerBound), Passes: s.passes})
+		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.W), Loss: s.loss, Objective: s.objective(),
+			Gap: max(0, s.objective()-s.LowerBound), Passes: s.Passes})
 		if !given && isExplained(s.loss, alone) {
 			break
 		}

@@ -23,7 +23,8 @@ const (
 // h_j h_k/h_b, where b is the bias and h is the row of the bias in H. Damping adds a multiple of H's diagonal to H, h_b
 // included: where few rows have a curvature, the best bias alone would be too far away.
 type quadratic struct {
-	*Search
+	Penalty
+	point        *Point
 	n            int         // number of features
 	bias         []float64   // row of the bias in H; nil if there is no bias, or H is 0 there
 	biasDiagonal float64     // element of the bias in the diagonal of H, with the damping
@@ -33,11 +34,15 @@ type quadratic struct {
 	largestMove  float64     // the largest move so far, in the norm of the Hessian
 }
 
-func newQuadratic(s *Search, damping float64) *quadratic {
-	p, n := s.Point, len(s.features(s.Point.W))
-	q := &quadratic{Search: s, n: n, diagonal: make([]float64, n), columns: make([][]float64, n),
+// newQuadratic returns the model at a point. biased tells whether the last column is a bias.
+func newQuadratic(penalty Penalty, p *Point, biased bool, damping float64) *quadratic {
+	n := len(p.W)
+	if biased {
+		n--
+	}
+	q := &quadratic{Penalty: penalty, point: p, n: n, diagonal: make([]float64, n), columns: make([][]float64, n),
 		z: append([]float64(nil), p.W[:n]...), r: append([]float64(nil), p.Gradient[:n]...)}
-	if last := len(p.Hessian) - 1; s.Bias && p.Hessian[last] > 0 {
+	if last := len(p.Hessian) - 1; biased && p.Hessian[last] > 0 {
 		q.bias, q.biasDiagonal = p.Hessian[last-n:last], p.Hessian[last]*(1+damping)
 		f64.Axpy(q.r, -p.Gradient[n]/q.biasDiagonal, q.bias)
 	}
@@ -59,7 +64,7 @@ func (q *quadratic) column(j int) []float64 {
 	if q.columns[j] != nil {
 		return q.columns[j]
 	}
-	c, h := make([]float64, q.n), q.Point.Hessian
+	c, h := make([]float64, q.n), q.point.Hessian
 	copy(c, h[j*(j+1)/2:][:j+1])
 	for i := j + 1; i < q.n; i++ {
 		c[i] = h[i*(i+1)/2+j]
@@ -220,7 +225,7 @@ func (q *quadratic) newtonStep(ctx context.Context) (whole bool, err error) {
 
 // step returns the step from the point to z, with the best bias.
 func (q *quadratic) step() *Step {
-	p := q.Point
+	p := q.point
 	s := &Step{D: make([]float64, len(p.W)), Slope: append([]float64(nil), p.Gradient...)}
 	for j, z := range q.z {
 		s.D[j] = z - p.W[j]

@@ -10,41 +10,83 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
 const (
-	correctionRounds   = 2 // number of times that confirm corrects coefficients
-	mostRoundingErrors = 4 // a difference of up to this many rounding errors of the row's elements counts as rounding
+	elementError       = 0x1p-24 // relative rounding error of the elements of columns
+	correctionRounds   = 2       // number of times that confirm corrects coefficients
+	mostRoundingErrors = 4       // a difference of up to this many rounding errors of the row's elements counts as rounding
 	// chanceSquare is the square of 4 standard errors. Differences whose mismatches.relation is smaller don't tell the
 	// classes.
 	chanceSquare = 16
 )
 
+// dependences are the columns that are linear combinations of other columns, up to rounding.
+type dependences struct {
+	columns    []linalg.Dependence
+	areInexact bool // a column differs from its combination by the rounding of its elements
+}
+
+// findDependences returns the columns that depend on other columns. With a penalty it returns none: the weights of
+// dependent columns are then determined. Columns that don't depend on each other in a sample of the rows don't in all
+// rows. The Hessian at zero weights suggests columns. The triangle of the rows, and then each row, must confirm each.
+func (p *problem) findDependences(ctx context.Context) (dependences, error) {
+	if p.l2 > 0 || p.cols > linalg.MostTriangle {
+		return dependences{}, nil
+	}
+	sample, err := learner.Sample(ctx, p.src)
+	if err != nil {
+		return dependences{}, err
+	}
+	if sample != nil {
+		few := newProblem(sample, 0, p.workers)
+		few.pivots = p.pivots
+		if m, err := few.moments(ctx); err == nil {
+			if found, err := few.suspectDependences(ctx, m.hessian); found == nil && err == nil {
+				return dependences{}, nil
+			}
+		}
+		if ctx.Err() != nil {
+			return dependences{}, ctx.Err()
+		}
+	}
+	m, err := p.moments(ctx)
+	if err != nil {
+		return dependences{}, err
+	}
+	found, err := p.suspectDependences(ctx, m.hessian)
+	if found == nil || err != nil {
+		return dependences{}, err
+	}
+	return p.confirmDependences(ctx, m.hessian)
+}
+
 // confirm keeps the claims that hold for each row: the column differs from its combination of columns only by rounding
 // errors of the row's elements, and these differences don't tell the classes. The differences of two Unix times have
 // that size and may still tell the classes, so their weights count. confirm corrects coefficients that don't hold. r is
 // the triangular factor of the rows.
-func (s *solver) confirm(ctx context.Context, r []float64, claims []linalg.Claim) error {
-	out := make([]bool, s.cols)
+func (p *problem) confirm(ctx context.Context, r []float64, claims []linalg.Claim) (all dependences, err error) {
+	out := make([]bool, p.cols)
 	for _, c := range claims {
 		out[c.Column] = true
 		c.Coefficients[c.Column] = -1
 	}
-	double := float64(float64(s.cols) * 0x1p-49)
+	double := float64(float64(p.cols) * 0x1p-49)
 	for tried := 0; len(claims) > 0; tried++ {
-		found, err := s.check(ctx, claims)
+		found, err := p.check(ctx, claims)
 		if err != nil {
-			return err
+			return all, err
 		}
 		var doubtful []linalg.Claim
 		var off [][]float64
 		for k, c := range claims {
 			switch {
 			case found.CentredDifferences[k] <= double:
-				s.dependent = append(s.dependent, c.Dependence)
+				all.columns = append(all.columns, c.Dependence)
 			case found.LargestDifferences[k] <= mostRoundingErrors*elementError+double && tried == correctionRounds &&
 				found.relation(k) < chanceSquare:
-				s.dependent, s.dependenceIsInexact = append(s.dependent, c.Dependence), true
+				all.columns, all.areInexact = append(all.columns, c.Dependence), true
 			default:
 				doubtful, off = append(doubtful, c), append(off, found.Sums[k])
 			}
@@ -52,17 +94,17 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []linalg.Claim
 		if claims = doubtful; tried == correctionRounds {
 			break
 		}
-		f, _, err := linalg.FactorTriangle(ctx, slices.Clone(r), s.cols, out)
+		f, _, err := linalg.FactorTriangle(ctx, slices.Clone(r), p.cols, out)
 		if f == nil {
-			return err
+			return all, err
 		}
 		for k, c := range claims {
 			c.Correct(f.Solve(off[k]))
 			c.Coefficients[c.Column] = -1
 		}
 	}
-	slices.SortFunc(s.dependent, func(a, b linalg.Dependence) int { return cmp.Compare(a.Column, b.Column) })
-	return nil
+	slices.SortFunc(all.columns, func(a, b linalg.Dependence) int { return cmp.Compare(a.Column, b.Column) })
+	return all, nil
 }
 
 // mismatches are measurements of each claim. LargestDifferences has the largest difference in a row between the column
@@ -90,13 +132,13 @@ func (d *mismatches) relation(k int) (most float64) {
 }
 
 // check makes a pass over the rows and returns the mismatches of the claims.
-func (s *solver) check(ctx context.Context, claims []linalg.Claim) (*mismatches, error) {
-	args := claimArgs{Pivots: s.pivots}
+func (p *problem) check(ctx context.Context, claims []linalg.Claim) (*mismatches, error) {
+	args := claimArgs{Pivots: p.pivots}
 	for _, c := range claims {
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
 	}
-	all := newMismatches(len(claims), s.cols, s.vectors)
-	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkChunk(s.src, args), func(d *mismatches) {
+	all := newMismatches(len(claims), p.cols, p.vectors)
+	return all, distributed.Reduce(ctx, p.src, p.workers, checkPass, args, checkChunk(p.src, args), func(d *mismatches) {
 		for k := range all.LargestDifferences {
 			all.LargestDifferences[k], all.CentredDifferences[k] = max(all.LargestDifferences[k],
 				d.LargestDifferences[k]), max(all.CentredDifferences[k], d.CentredDifferences[k])
@@ -174,4 +216,42 @@ func checkChunk(src block.Source, args claimArgs) func(block.Chunk) *mismatches 
 		}
 		return d
 	}
+}
+
+// originalSizes returns the norm of each column of the original rows times the root of zeroCurvature, given the Hessian at
+// zero weights. The norm of the bias is 0.
+func (p *problem) originalSizes(hessian []float64) []float64 {
+	bias, sizes := p.bias(), make([]float64, p.cols)
+	at := func(i, j int) float64 { return hessian[i*(i+1)/2+j] }
+	for i := range p.penalised() {
+		square := at(i, i)
+		if p.pivots != nil {
+			pivot := p.pivots[i]
+			square += float64(2*pivot*at(bias, i)) + float64(float64(pivot*pivot)*at(bias, bias))
+		}
+		sizes[i] = math.Sqrt(max(0, square))
+	}
+	return sizes
+}
+
+// suspectDependences returns the dependences that the Hessian at zero weights suggests.
+func (p *problem) suspectDependences(ctx context.Context, hessian []float64) ([]linalg.Dependence, error) {
+	return linalg.DependentColumns(ctx, hessian, p.cols, p.bias(), p.originalSizes(hessian), elementError)
+}
+
+// confirmDependences returns the dependences that the triangle of the rows, and then each row, confirm.
+func (p *problem) confirmDependences(ctx context.Context, hessian []float64) (dependences, error) {
+	t, err := p.root(ctx, nil)
+	if err != nil {
+		return dependences{}, err
+	}
+	sizes := p.originalSizes(hessian)
+	for i := range sizes {
+		sizes[i] /= math.Sqrt(p.zeroCurvature())
+	}
+	claims, err := linalg.Claims(ctx, t.Elements(), p.cols, p.bias(), sizes, elementError)
+	if err != nil {
+		return dependences{}, err
+	}
+	return p.confirm(ctx, t.Elements(), claims)
 }

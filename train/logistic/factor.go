@@ -121,99 +121,58 @@ func (p *problem) penaliseRoot(t *linalg.Triangle, vectors int) []float64 {
 	return t.Elements()
 }
 
-// factorise computes the factor of the Hessian at w. If rounding errors of the Hessian may matter, it makes a pass over
+// A factored is the factor of a Hessian.
+type factored struct {
+	factor  *linalg.Factor
+	ridge   float64 // see linalg.Factorise
+	isSharp bool    // factor comes from a triangle, because squares lose its digits
+}
+
+// factorise returns the factor of the Hessian at w. If rounding errors of the Hessian may matter, it makes a pass over
 // the rows and computes the factor without squares.
-func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
-	n := s.vectors * s.cols
-	if s.factor, s.ridge, err = linalg.FactoriseWithout(ctx, hessian, n, s.staysZero); s.factor == nil {
-		return cmp.Or(err, learner.OverflowError())
+func (p *problem) factorise(ctx context.Context, w, hessian []float64) (f factored, err error) {
+	n := p.vectors * p.cols
+	f.factor, f.ridge, err = linalg.FactoriseWithout(ctx, hessian, n, p.staysZero)
+	if f.factor != nil && needsTriangle(f.factor, f.ridge, n) {
+		t, err := p.root(ctx, w)
+		if err != nil {
+			return f, err
+		}
+		f.isSharp = true
+		f.factor, f.ridge, err = linalg.FactorTriangle(ctx, p.penaliseRoot(t, p.vectors), n, p.staysZero)
+		if err != nil {
+			return f, err
+		}
 	}
-	if s.factorIsSharp = s.needsTriangle(s.factor, s.ridge, n); !s.factorIsSharp {
-		return nil
+	if f.factor == nil {
+		return f, cmp.Or(err, learner.OverflowError())
 	}
-	t, err := s.root(ctx, w)
-	if err != nil {
-		return err
-	}
-	if s.factor, s.ridge, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.staysZero); s.factor == nil {
-		return cmp.Or(err, learner.OverflowError())
-	}
-	return nil
+	return f, err
 }
 
 // needsTriangle tells whether a factor of a matrix of n rows must come from a triangle, and the triangle isn't too
 // large.
-func (s *solver) needsTriangle(f *linalg.Factor, ridge float64, n int) bool {
+func needsTriangle(f *linalg.Factor, ridge float64, n int) bool {
 	return n <= linalg.MostTriangle && (ridge > 0 || f.IsBlurred())
 }
 
 // factoriseMoments returns the factor of the Hessian at zero weights, for the weights of one class.
-func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*linalg.Factor, error) {
-	out := s.staysZero[:min(len(s.staysZero), s.cols)]
-	f, ridge, err := linalg.FactoriseWithout(ctx, hessian, s.cols, out)
-	if f != nil && s.needsTriangle(f, ridge, s.cols) {
+func (p *problem) factoriseMoments(ctx context.Context, hessian []float64) (*linalg.Factor, error) {
+	out := p.staysZero[:min(len(p.staysZero), p.cols)]
+	f, ridge, err := linalg.FactoriseWithout(ctx, hessian, p.cols, out)
+	if f != nil && needsTriangle(f, ridge, p.cols) {
 		var t *linalg.Triangle
-		if t, err = s.root(ctx, nil); err != nil {
+		if t, err = p.root(ctx, nil); err != nil {
 			return nil, err
 		}
 		scaled := t.Elements()
 		for i := range scaled {
-			scaled[i] *= math.Sqrt(s.zeroCurvature())
+			scaled[i] *= math.Sqrt(p.zeroCurvature())
 		}
-		f, _, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
+		f, _, err = linalg.FactorTriangle(ctx, p.penaliseRoot(t, 1), p.cols, out)
 	}
 	if f == nil {
 		return nil, cmp.Or(err, learner.OverflowError())
 	}
 	return f, nil
-}
-
-// zeroCurvature returns the second derivative of a row's loss by the score of a class, at zero weights.
-func (p *problem) zeroCurvature() float64 {
-	k := float64(max(2, p.vectors))
-	return (1 - 1/k) / k
-}
-
-// findDependent finds the columns that depend on other columns, given the Hessian at zero weights. With a penalty it
-// finds none: the weights of dependent columns are then determined. The triangle of the rows, and then each row, must
-// confirm every column that the Hessian suggests.
-func (s *solver) findDependent(ctx context.Context, hessian []float64) (err error) {
-	s.knowsDependent, s.dependent, s.dependenceIsInexact = true, nil, false
-	if s.l2 > 0 {
-		return nil
-	}
-	bias := s.cols - 1
-	if s.penalised() == s.cols {
-		bias = -1
-	}
-	at := func(i, j int) float64 { return hessian[i*(i+1)/2+j] }
-	sizes := make([]float64, s.cols)
-	for i := range s.penalised() {
-		square := at(i, i)
-		if s.pivots != nil {
-			p := s.pivots[i]
-			square += float64(2*p*at(bias, i)) + float64(float64(p*p)*at(bias, bias))
-		}
-		sizes[i] = math.Sqrt(max(0, square))
-	}
-	found, err := linalg.DependentColumns(ctx, hessian, s.cols, bias, sizes, elementError)
-	if found == nil || s.cols > linalg.MostTriangle {
-		return err
-	}
-	t, err := s.root(ctx, nil)
-	if err != nil {
-		return err
-	}
-	for i := range sizes {
-		sizes[i] /= math.Sqrt(s.zeroCurvature())
-	}
-	claims, err := linalg.Claims(ctx, t.Elements(), s.cols, bias, sizes, elementError)
-	if err != nil {
-		return err
-	}
-	if err := s.confirm(ctx, t.Elements(), claims); err != nil {
-		return err
-	}
-	s.leaveOutDependent()
-	return nil
 }
