@@ -118,11 +118,16 @@ func (b *Block) Slice(lo, hi int) *Block {
 	return s
 }
 
-// SliceInto sets s to the rows from lo up to, but not including, hi, which share memory with b. Of dense rows it allocates nothing.
+// SliceInto sets s to the rows from lo up to, but not including, hi, which share memory with b. s is a zero value or
+// comes from SliceInto, which then allocates nothing.
 func (b *Block) SliceInto(s *Block, lo, hi int) {
+	sparse := s.Sparse
 	*s = Block{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
 	if b.Sparse != nil {
-		s.Sparse = &kernel.SparseRows{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		if s.Sparse = sparse; sparse == nil {
+			s.Sparse = new(kernel.SparseRows)
+		}
+		*s.Sparse = kernel.SparseRows{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 	} else {
 		s.X = b.X[lo*b.Stride : hi*b.Stride]
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -75,5 +76,27 @@ func TestHeld(t *testing.T) {
 	}
 	if got, want := MemoryBytes(dense, true), Bytes(300, 200, true); got != want {
 		t.Errorf("dense: %d bytes, want %d", got, want)
+	}
+}
+
+// TestSliceInto: a block that is used again for other rows, in another form too, holds these rows, and the sliced blocks stay the same.
+func TestSliceInto(t *testing.T) {
+	dense, sparse := sparseRows(60, 9)
+	wide := sparse.blocks[0].Clone()
+	var s Block
+	for lo := range 50 {
+		for _, b := range []*Block{dense.blocks[0], sparse.blocks[0]} {
+			b.SliceInto(&s, lo, lo+10)
+			if !reflect.DeepEqual(&s, b.Slice(lo, lo+10)) {
+				t.Fatalf("rows %d to %d: %+v", lo, lo+10, s)
+			}
+		}
+		sparse.blocks[0].SliceInto(&s, lo, lo+10)
+	}
+	if !reflect.DeepEqual(wide.Sparse, sparse.blocks[0].Sparse) {
+		t.Error("the block changed")
+	}
+	if n := testing.AllocsPerRun(10, func() { sparse.blocks[0].SliceInto(&s, 3, 5) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
