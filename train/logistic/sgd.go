@@ -168,8 +168,11 @@ func (d *descent) ShardBytes() int64 {
 	return int64(8 * len(slices.Concat(append(d.vectorsOfState(), d.last, d.mean, d.Mean, d.Scale, d.g, d.move)...)))
 }
 
-// exactWeights returns the mean of the weights.
+// exactWeights returns the mean of the weights. The caller must not change it.
 func (d *descent) exactWeights() []float64 {
+	if d.counts[shift] == 0 && d.counts[growth] == 1 {
+		return d.mean
+	}
 	w := d.zeros()
 	for i, v := range d.last {
 		w[i] = (d.mean[i] + float64(d.counts[shift]*v)) / d.counts[growth]
@@ -189,7 +192,7 @@ func (d *descent) Weights() []float32 {
 
 // settle sets last to the weights, and mean to their mean.
 func (d *descent) settle() {
-	copy(d.mean, d.exactWeights())
+	d.mean = d.exactWeights()
 	for i := range d.last {
 		d.last[i] *= d.counts[scale]
 	}

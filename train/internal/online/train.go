@@ -179,7 +179,7 @@ func (m member) Pass(ctx context.Context, epoch int64) error {
 }
 
 func (m member) Result() ShardResult {
-	return ShardResult{Weights: m.Rule.Weights(), State: m.mixer().Vectors(), Visits: m.Training.Visits,
+	return ShardResult{State: m.mixer().Vectors(), Weights: m.Rule.Weights(), Visits: m.Training.Visits,
 		Updates: m.Updates, ChangesNothing: m.Converged}
 }
 
