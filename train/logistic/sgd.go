@@ -53,7 +53,7 @@ type descent struct {
 	opt        *Settings
 	stepRows   int
 	last, mean []float64
-	counts     [countOf]float64
+	numbers    [numberCount]float64
 	g, move    []float64 // of a step on 32 rows
 	gather     online.Gatherer
 
@@ -64,7 +64,7 @@ type descent struct {
 	seconds float64 // of the training before it
 }
 
-// The elements of counts.
+// The elements of numbers.
 const (
 	visits   = iota
 	rowCount // n
@@ -75,7 +75,7 @@ const (
 	epochLoss   // loss of the visits in this epoch; after a mix, the mean over the shards
 	leastLoss   // least loss of an epoch
 	staleEpochs // consecutive stale epochs
-	countOf
+	numberCount
 )
 
 // sgd is logistic regression by SGD alone.
@@ -90,7 +90,7 @@ func newDescent(ctx context.Context, t *online.Training) (online.Rule, error) {
 	opt := t.Task.Settings.(*Settings)
 	d := &descent{problem: newProblem(t.Src, opt.L2, 1), opt: opt, stepRows: 1, t: t, scaling: scaling{Bias: -1}}
 	d.last, d.mean = d.zeros(), d.zeros()
-	d.counts[scale], d.counts[growth], d.counts[leastLoss] = 1, 1, math.Inf(1)
+	d.numbers[scale], d.numbers[growth], d.numbers[leastLoss] = 1, 1, math.Inf(1)
 	if d.penalised() < d.cols {
 		d.Bias = d.penalised()
 	}
@@ -123,7 +123,7 @@ func (d *descent) begin(ctx context.Context) error {
 	}
 	d.bound.zero.total = s.ColumnSums
 	n := float64(d.src.Rows())
-	d.counts[rowCount], d.counts[rate] = n, d.opt.Eta*n/float64(1+d.cols)
+	d.numbers[rowCount], d.numbers[rate] = n, d.opt.Eta*n/float64(1+d.cols)
 	for i, p := range pivots {
 		s.Square += float64(p * (2*s.Mean[i] + p))
 		s.Mean[i] += p
@@ -131,13 +131,13 @@ func (d *descent) begin(ctx context.Context) error {
 	copy(d.Mean, s.Mean)
 	copy(d.Scale, s.Scale)
 	if d.stepRows == 1 {
-		d.counts[rate] = d.opt.Eta / cmp.Or(float64(s.Square/4)+d.l2/n, 1) // if all features are 0, any rate works
+		d.numbers[rate] = d.opt.Eta / cmp.Or(float64(s.Square/4)+d.l2/n, 1) // if all features are 0, any rate works
 	}
 	return nil
 }
 
 func (d *descent) vectorsOfState() [][]float64 {
-	return [][]float64{d.last, d.mean, d.Mean, d.Scale, d.counts[:]}
+	return [][]float64{d.last, d.mean, d.Mean, d.Scale, d.numbers[:]}
 }
 
 func (d *descent) State(w *checkpoint.Walk) {
@@ -163,19 +163,19 @@ func (d *descent) MixShards(shards []online.ShardResult) {
 	}
 }
 
-// ShardBytes counts 64-bit numbers: the state twice, since it is mixed, and the vectors of a step.
+// ShardBytes counts the vectors of the state twice, since they are mixed, and the vectors of a step.
 func (d *descent) ShardBytes() int64 {
-	return int64(8 * len(slices.Concat(append(d.vectorsOfState(), d.last, d.mean, d.Mean, d.Scale, d.g, d.move)...)))
+	return 8 * int64(4*len(d.last)+4*len(d.Mean)+len(d.g)+len(d.move))
 }
 
 // exactWeights returns the mean of the weights. The caller must not change it.
 func (d *descent) exactWeights() []float64 {
-	if d.counts[shift] == 0 && d.counts[growth] == 1 {
+	if d.numbers[shift] == 0 && d.numbers[growth] == 1 {
 		return d.mean
 	}
 	w := d.zeros()
 	for i, v := range d.last {
-		w[i] = (d.mean[i] + float64(d.counts[shift]*v)) / d.counts[growth]
+		w[i] = (d.mean[i] + float64(d.numbers[shift]*v)) / d.numbers[growth]
 	}
 	return w
 }
@@ -194,9 +194,9 @@ func (d *descent) Weights() []float32 {
 func (d *descent) settle() {
 	d.mean = d.exactWeights()
 	for i := range d.last {
-		d.last[i] *= d.counts[scale]
+		d.last[i] *= d.numbers[scale]
 	}
-	d.counts[scale], d.counts[shift], d.counts[growth] = 1, 0, 1
+	d.numbers[scale], d.numbers[shift], d.numbers[growth] = 1, 0, 1
 }
 
 func (d *descent) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, steps int, err error) {
@@ -214,7 +214,7 @@ func (d *descent) Visit(_ context.Context, p *online.Panel, _ int, log []uint32)
 }
 
 func (d *descent) step(c *scratch, rows *block.Block) {
-	n, m, sum := &d.counts, float64(rows.Len()), sums{}
+	n, m, sum := &d.numbers, float64(rows.Len()), sums{}
 	c.panel.Load(rows)
 	d.score(c, d.last, c.scores, rows.Len())
 	if n[scale] != 1 {
@@ -225,7 +225,7 @@ func (d *descent) step(c *scratch, rows *block.Block) {
 	d.setFactors(c, rows, c.s[:rows.Len()], &sum)
 	n[epochLoss] += sum.Loss
 	by := n[rate] / m / math.Sqrt(1+n[visits]*float64(d.opt.Shards)/n[rowCount])
-	share := lateWeight * m / (n[visits] + lateWeight*m)
+	share := lateWeight * m / (n[visits] + float64(lateWeight*m))
 	n[visits] += m
 	if d.stepRows == 1 {
 		d.moveByRow(c, rows, by, share)
@@ -249,7 +249,7 @@ func (d *descent) step(c *scratch, rows *block.Block) {
 
 // moveByRow changes the weights by -by times the gradient of a row, and gives them a share in their mean.
 func (d *descent) moveByRow(c *scratch, row *block.Block, by, share float64) {
-	n := &d.counts
+	n := &d.numbers
 	decay := 1 - float64(by*d.l2)/n[rowCount]
 	if n[scale] *= decay; n[scale] < leastScale {
 		d.settle()
@@ -277,7 +277,7 @@ func (d *descent) moveByRow(c *scratch, row *block.Block, by, share float64) {
 }
 
 func (d *descent) afterEpoch(ctx context.Context) error {
-	n := &d.counts
+	n := &d.numbers
 	stale := n[staleEpochs] + 1
 	if n[epochLoss] < n[leastLoss]*(1-leastProgress) {
 		stale = 0
@@ -299,7 +299,7 @@ func (d *descent) afterEpoch(ctx context.Context) error {
 
 // boundGap bounds the gap of the present weights, unless it has done so.
 func (d *descent) boundGap(ctx context.Context) error {
-	if d.boundAt == d.counts[visits] {
+	if d.boundAt == d.numbers[visits] {
 		return nil
 	}
 	d.seconds = d.t.Elapsed().Seconds()
@@ -314,7 +314,7 @@ func (d *descent) boundGap(ctx context.Context) error {
 	}
 	err := d.bound.find(ctx, w)
 	if err == nil {
-		d.boundAt = d.counts[visits]
+		d.boundAt = d.numbers[visits]
 	}
 	return err
 }
