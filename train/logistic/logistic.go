@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/message"
 	"halfspace/model"
+	"halfspace/train/internal/online"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -175,7 +176,10 @@ var Learner = &learner.Learner{Name: "logistic",
 	},
 	SolverTexts: story}
 
-func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
+func init() { // set here, because Train makes its options ready with Learner
+	l := *Learner
+	Learner.Train, sgd = learnTask, online.WithRule(&l, newDescent)
+}
 
 // New returns logistic regression with options.
 func New(o Options) learner.ConfiguredLearner {

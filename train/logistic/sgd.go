@@ -78,13 +78,8 @@ const (
 	numberCount
 )
 
-// sgd is logistic regression by SGD alone.
+// sgd is logistic regression by SGD alone. It has the options of Learner.
 var sgd *learner.Learner
-
-func init() {
-	l := *Learner
-	sgd = online.WithRule(&l, newDescent)
-}
 
 func newDescent(ctx context.Context, t *online.Training) (online.Rule, error) {
 	opt := t.Task.Settings.(*Settings)
