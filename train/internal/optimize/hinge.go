@@ -103,7 +103,11 @@ func (h *hingeSearch) beginAtSample(ctx context.Context) error {
 	few.Rows, few.L2, few.Epochs, few.Progress, few.Checkpoint = sample, h.L2*share, nearEpochs, nil, nil
 	// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
 	s := newHingeSearch(&few, float64(len(h.w))/float64(sample.Rows()))
-	if err := s.minimise(ctx); err != nil {
+	err = s.beginAtSample(ctx)
+	if err == nil {
+		err = s.minimise(ctx)
+	}
+	if err != nil {
 		return ctx.Err() // training on all rows may work although training on a sample failed
 	}
 	h.Steps, h.nearVisits = s.Steps, s.VisitedRows+s.nearVisits
@@ -283,12 +287,14 @@ func (n *nearRows) canBalance() bool {
 // view returns the near rows in blocks.
 func (n *nearRows) view(spec *schema.Spec) *block.Data {
 	var blocks []*block.Block
-	per, first := block.Rows(spec.Cols()), int64(0)
+	per, first, total := block.Rows(spec.Cols()), int64(0), len(n.numbers)
 	var b *block.Block
 	for _, rows := range n.rows {
 		for i := range rows.Y {
 			if b == nil || len(b.Y) == per {
-				b = &block.Block{First: first}
+				if b = (&block.Block{First: first}); rows.Sparse == nil {
+					b.X = make([]float32, 0, min(per, total-int(first))*rows.Stride)
+				}
 				blocks = append(blocks, b)
 			}
 			learner.AppendRow(b, rows, i)
@@ -311,7 +317,7 @@ func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
 			n.weights[class] += c.nearWeights[class]
 		}
 		t.addTo(n.fixed.vector, &c.fixed, c.fixed.sums)
-		n.rows, n.base, n.scores, n.numbers = append(n.rows, &c.rows), append(n.base, c.base...), append(n.scores, c.scores...),
+		n.rows, n.base, n.scores, n.numbers = append(n.rows, c.rows), append(n.base, c.base...), append(n.scores, c.scores...),
 			append(n.numbers, c.numbers...)
 	}
 	var err error

@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/train/learner"
 )
 
 // A nearChunk is the near rows of a chunk, and sums over its rows.
 type nearChunk struct {
-	rows         block.Block
+	rows         *block.Block
 	base, scores []float64 // of each near row
 	numbers      []int64
 	nearWeights  [2]float64 // sum of the sample weights of the near rows of each class
@@ -40,6 +39,7 @@ func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept 
 func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept []int64) *nearChunk {
 	c, n := t.scratch.Get().(*scratch), &nearChunk{}
 	defer t.scratch.Put(c)
+	var picked []int32
 	t.visit(c, chunk, w, func(r int) bool { return chunk.Weight(r) > 0 }, c.z[:], func(r int, z float64) float64 {
 		row, y, weight := chunk.First+int64(r), float64(chunk.Y[r]), chunk.Weight(r)
 		u, class := 1-float64(z*y), classOf(y)
@@ -55,12 +55,13 @@ func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept
 		if leaves := a != was && (was == 0 || was == 1); leaves || isKept || a > 0 && a < 1 || h.isNear(u) {
 			n.base, n.scores, n.numbers = append(n.base, a), append(n.scores, z), append(n.numbers, row)
 			n.nearWeights[class] += weight
-			learner.AppendRow(&n.rows, chunk.Block, r)
+			picked = append(picked, int32(r))
 			return 0
 		}
 		n.duals[class] += float64(a * weight)
 		return float64(float64(a*weight) * y)
 	})
+	n.rows = gatherRows(chunk, picked)
 	t.takeSums(c, &n.fixed, false)
 	return n
 }

@@ -47,21 +47,26 @@ func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound floa
 
 // firstPass makes the first pass.
 func (s *search) firstPass(ctx context.Context) error {
+	s.isDense = s.isExact
 	if s.remote {
 		return s.firstPassRemote(ctx)
 	}
-	s.forms = make([]form, (s.Rows.Rows()+block.ChunkRows-1)/block.ChunkRows)
+	if !s.isExact {
+		s.forms = make([]form, (s.Rows.Rows()+block.ChunkRows-1)/block.ChunkRows)
+	}
 	var elements []int64
 	err := s.evaluate(ctx, &s.pointAtWeights, func(c *scratch, chunk block.Chunk, t *batchSums) {
-		s.storeForm(chunk)
+		if !s.isExact {
+			s.storeForm(chunk)
+			t.elements = int64(s.forms[chunk.Number].elements)
+			c.hasAllColumns = t.elements >= int64(s.cols)
+		}
 		rows := s.read(c, chunk)
 		for r := range chunk.Len() {
 			s.y[chunk.First+int64(r)], s.weights[chunk.First+int64(r)] = float64(chunk.Y[r]), chunk.Weight(r)
-			norm, _ := rows.Norm(r, s.features)
+			norm, _ := rowNorm(chunk, rows, r, s.features, s.isExact)
 			t.radius = max(t.radius, norm)
 		}
-		t.elements = int64(s.forms[chunk.Number].elements)
-		c.hasAllColumns = t.elements >= int64(s.cols)
 	}, func(t *batchSums) {
 		elements = append(elements, t.elements)
 		s.radius = max(s.radius, t.radius)
@@ -72,8 +77,19 @@ func (s *search) firstPass(ctx context.Context) error {
 	return s.endFirstPass(ctx, elements)
 }
 
+// rowNorm returns the norm of a row and the number of its elements, or 0 for a quick norm.
+func rowNorm(chunk block.Chunk, rows *linalg.SparseReader, r, features int, isQuick bool) (norm float64, elements int) {
+	if isQuick && chunk.Sparse == nil && chunk.Centring == nil {
+		return learner.Norm(chunk.X[r*chunk.Stride:][:features]), 0
+	}
+	return rows.Norm(r, features)
+}
+
 // endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
 func (s *search) endFirstPass(ctx context.Context, elements []int64) error {
+	if s.isExact {
+		return nil
+	}
 	s.elements = s.makeBatches(elements)
 	s.isDense = areDense(s.elements, s.Rows.Rows(), s.cols)
 	if s.resumed && s.hasBatchSums {

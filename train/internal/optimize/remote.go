@@ -29,14 +29,14 @@ func (l *firstPassChunk) Fields() []any { return []any{&l.labels, &l.elements, &
 // lookPass is the first pass on a cluster.
 var lookPass = distributed.NewPerChunk("truncated.look", lookChunk)
 
-func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *firstPassChunk {
+func lookChunk(src block.Source, isExact bool) func(block.Chunk) *firstPassChunk {
 	features := src.Spec().Width()
 	return func(chunk block.Chunk) *firstPassChunk {
 		var rows linalg.SparseReader
 		rows.Begin(chunk)
 		l := &firstPassChunk{labels: labelsOf(chunk)}
 		for r := range chunk.Len() {
-			norm, elements := rows.Norm(r, features)
+			norm, elements := rowNorm(chunk, &rows, r, features, isExact)
 			l.elements += int64(elements)
 			l.radius = max(l.radius, norm)
 		}
@@ -49,7 +49,7 @@ func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *firstPassChunk {
 func (s *search) firstPassRemote(ctx context.Context) error {
 	var elements []int64
 	row := 0
-	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *firstPassChunk) {
+	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, s.isExact, nil, func(l *firstPassChunk) {
 		for r := range l.Y {
 			s.y[row], s.weights[row] = l.at(r)
 			row++
@@ -60,9 +60,10 @@ func (s *search) firstPassRemote(ctx context.Context) error {
 	if err == nil {
 		err = s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
-	if s.batches = nil; err != nil {
+	if err != nil || s.isExact {
 		return err
 	}
+	s.batches = nil
 	return s.endFirstPass(ctx, elements)
 }
 
@@ -375,21 +376,13 @@ func pickRows(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 				picked = append(picked, int32(int64(rows[0])-chunk.First))
 			}
 			if picked != nil {
-				blocks = append(blocks, gatherRows(chunk, picked))
+				rows := gatherRows(chunk, picked)
+				rows.Y, rows.W = nil, nil
+				blocks = append(blocks, rows)
 			}
 		}
 	}
 	return blocks, nil
-}
-
-// gatherRows copies the rows with the given numbers in a chunk, without labels and sample weights.
-func gatherRows(chunk block.Chunk, rows []int32) *block.Block {
-	to := &block.Block{}
-	for _, row := range rows {
-		learner.AppendRow(to, chunk.Block, int(row))
-	}
-	to.Y, to.W = nil, nil
-	return to
 }
 
 // scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It fetches the rows with a weight

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
 const (
@@ -186,6 +187,18 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 	}
 	t.scratch.Put(c)
 	return nil
+}
+
+// gatherRows copies the rows of a chunk with the given numbers.
+func gatherRows(chunk block.Chunk, rows []int32) *block.Block {
+	to := &block.Block{}
+	if chunk.Sparse == nil {
+		to.X, to.Y = make([]float32, 0, len(rows)*chunk.Stride), make([]float32, 0, len(rows))
+	}
+	for _, row := range rows {
+		learner.AppendRow(to, chunk.Block, int(row))
+	}
+	return to
 }
 
 // pad returns d with the zeros at its end that linalg.Panel needs.
