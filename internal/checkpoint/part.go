@@ -56,6 +56,25 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 	return true, nil
 }
 
+// Named is state with a name before it. Reading fails if another name is there.
+func Named(name string, state func(*Walk)) func(*Walk) {
+	return func(w *Walk) {
+		got := name
+		if w.Text(&got); got != name {
+			w.Fail(fmt.Errorf("it is of the solver %q, not %q", got, name))
+		}
+		state(w)
+	}
+}
+
+// SavedName returns the name of the saved state, which Named wrote, or "" if there is no saved state.
+func (p *Part) SavedName() (name string) {
+	if p != nil && p.savedState != nil {
+		Read(p.savedState, p.bothStates(func(w *Walk) { w.Text(&name) })) // an error says that more follows
+	}
+	return name
+}
+
 // TimeBefore returns Run.TimeBefore. It is for a learner whose state has no Clock.
 func (p *Part) TimeBefore() time.Duration {
 	if p == nil {

@@ -24,19 +24,30 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 // learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
 func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	task := taskOf(src, opt)
-	solve := task.Elastic
 	if opt.Solver == Truncated {
-		solve, task.Sums = task.Truncated, nil
+		return learnTruncated(ctx, task, pivots, task.Truncated)
 	}
+	r, err := task.Learn(ctx, task.Elastic, pivots)
+	return resultOf(r, opt.Solver), err
+}
+
+// learnTruncated trains two classes by conjugate gradients. It turns the weights into weights for the original rows.
+func learnTruncated(ctx context.Context, task *optimize.Task, pivots []float64,
+	solve func(context.Context) (*optimize.Solution, error)) (*Result, error) {
+	task.Sums = nil // the sums of losses have the order of conjugate gradients
 	r, err := task.Learn(ctx, solve, pivots)
-	if r == nil {
-		return nil, err
-	}
-	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
+	if err == nil && r.Weight == 0 {
 		return nil, learner.ErrWeightless
 	}
-	return &Result{Result: r.Result, Solver: opt.Solver, ExactWeights: r.ExactWeights, Objective: r.Objective,
-		Gap: r.Gap, GapLostByRounding: r.GapLostByRounding}, err
+	return resultOf(r, Truncated), err
+}
+
+func resultOf(r *optimize.RoundedSolution, by Solver) *Result {
+	if r == nil {
+		return nil
+	}
+	return &Result{Result: r.Result, Solver: by, ExactWeights: r.ExactWeights, Objective: r.Objective, Gap: r.Gap,
+		GapLostByRounding: r.GapLostByRounding}
 }
 
 // rowLoss is the optimize.DenseLoss of the rows.

@@ -97,8 +97,11 @@ func train(ctx context.Context, task learner.Task, opt Settings) (*Result, error
 		return nil, err
 	}
 	method := learn
-	if opt.needsElastic() || opt.Solver == Truncated {
+	switch {
+	case opt.needsElastic() || opt.Solver == Truncated:
 		method = learnMethod
+	case opt.Solver == Auto:
+		method = learnWide
 	}
 	r, err := method(ctx, rows, pivots, opt)
 	if err != nil {

@@ -33,7 +33,7 @@ func (s Solver) Epochs() int64 { return s.epochs(maxColumns) }
 // many if features nearly depend on each other. Newton with more than 16,384 columns is coordinate descent, which makes
 // more passes.
 func (s Solver) epochs(cols int) int64 {
-	if s == LBFGS || s == Truncated || s == Newton && optimize.HasManyColumns(cols) {
+	if s == LBFGS || s == Truncated || s == Auto && cols > mostNewtonColumns || s == Newton && optimize.HasManyColumns(cols) {
 		return 1000
 	}
 	return 100
@@ -113,7 +113,7 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 		case classes == 2 && (cols <= mostNewtonColumns || opt.needsElastic()):
 			return Newton, nil
 		case classes == 2 && opt.L2 > 0:
-			return Truncated, nil
+			return Auto, nil
 		}
 		return LBFGS, nil
 	case Newton, Truncated:

@@ -218,29 +218,38 @@ func (t *training) standardErrors(ctx context.Context, v *verdict, robust bool) 
 	return t.stdErrors(ctx, v)
 }
 
-// learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
+// learn trains on rows minus pivots, which may be nil, by Newton's method or L-BFGS. It turns the weights into weights for the
+// original rows.
 func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	t := newTraining(src, pivots, opt)
+	if opt.Solver == LBFGS {
+		return t.learn(ctx, opt, t.byLBFGS)
+	}
+	return t.learn(ctx, opt, t.byNewton)
+}
+
+// learn trains with find, which ends with a verdict. It returns nil if there is none. It turns the weights into weights for the
+// original rows.
+func (t *training) learn(ctx context.Context, opt Settings, find func(context.Context) error) (*Result, error) {
 	r := &Result{Solver: opt.Solver}
 	after, end := parallel.Grace(ctx)
 	defer end()
-	find := t.byNewton
-	if opt.Solver == LBFGS {
-		find = t.byLBFGS
-	}
 	err := find(ctx)
+	if err == nil && t.verdict == nil {
+		return nil, nil
+	}
 	if err != nil && (ctx.Err() == nil || !slices.ContainsFunc(t.w, func(v float64) bool { return v != 0 })) {
 		return nil, err
 	}
 	r.ExactWeights = slices.Clone(t.w)
 	for w := range slices.Chunk(r.ExactWeights, t.cols) {
-		if pivots != nil {
-			learner.Uncentre(w, pivots)
+		if t.pivots != nil {
+			learner.Uncentre(w, t.pivots)
 		}
 	}
 	r.Weights = learner.RoundToFloat32(r.ExactWeights)
 	r.Seconds = t.found.Seconds()
-	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = t.Passes(), t.Passes()*src.Rows(), t.Steps, t.Passes() >= opt.Epochs
+	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = t.Passes(), t.Passes()*t.src.Rows(), t.Steps, t.Passes() >= opt.Epochs
 	if err != nil {
 		var at sums
 		missing := t.pass(after, t.spread(t.w), false, &at)

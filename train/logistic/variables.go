@@ -19,6 +19,7 @@ type scaling struct {
 	Bias        int       // column of the bias, or -1
 	ColumnSums  []float64 // sums of the columns
 	Square      float64   // mean squared norm of a row
+	Elements    int64     // number of elements that aren't 0
 }
 
 // scaling returns the scaling of the rows. It makes one pass over them. scale[i]^2 is the diagonal of the Hessian at
@@ -29,12 +30,13 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 		f64.Axpy(all.Sums, 1, m.Sums)
 		f64.Axpy(all.Squares, 1, m.Squares)
 		all.N += m.N
+		all.Elements += m.Elements
 	})
 	n, bound := all.N, p.zeroCurvature()
 	if err == nil && n == 0 {
 		err = learner.ErrWeightless
 	}
-	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: p.bias(), ColumnSums: all.Sums}
+	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: p.bias(), ColumnSums: all.Sums, Elements: all.Elements}
 	for i := range p.cols {
 		s.Square += all.Squares[i] / n
 		if square := all.Squares[i]; i != s.Bias {
@@ -63,6 +65,7 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 type columns struct {
 	Sums, Squares []float64
 	N             float64
+	Elements      int64
 }
 
 var columnsPass = newPass("logistic.columns", func(p *problem, _ struct{}) func(block.Chunk) columns { return p.columns })
@@ -76,6 +79,9 @@ func (p *problem) columns(chunk block.Chunk) columns {
 		columns, values := wide.Row(chunk.Block, r)
 		for k, c := range columns {
 			v := values[k]
+			if v != 0 {
+				m.Elements++
+			}
 			m.Sums[c] = math.FMA(weight, v, m.Sums[c])
 			m.Squares[c] = math.FMA(float64(weight*v), v, m.Squares[c])
 		}

@@ -38,6 +38,9 @@ func (s squared) Suspect(context.Context, []float64) error { return nil }
 // solveSquared finds the minimum by Newton's method. If a Hessian is nearly singular, or a step fails, the proximal Newton method
 // finds it.
 func solveSquared(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
+	if task.Checkpoint.SavedName() == optimize.StateOfProximal {
+		return task.Elastic(ctx)
+	}
 	n := &optimize.Newton{Function: squared{newProblem(task.Rows, opt)}, Goal: normTolerance, MustProve: true}
 	n.Tally, n.W = optimize.Tally{Task: task, Start: time.Now()}, make([]float64, task.Rows.Spec().Cols())
 	err := n.Begin(ctx, func(sample *block.Data, share float64) optimize.Function {
@@ -50,9 +53,7 @@ func solveSquared(ctx context.Context, task *optimize.Task, opt Settings) (*opti
 		proved, err = n.Minimise(ctx)
 	}
 	if err == nil && !proved {
-		again := *task
-		again.Checkpoint = nil // a resumed training repeats this
-		return again.Elastic(ctx)
+		return task.Elastic(ctx)
 	}
 	s := &optimize.Solution{W: n.W, LowerBound: n.Lower, Passes: n.Passes(), Visits: n.VisitedRows, Steps: n.Steps,
 		OutOfPasses: n.Passes() >= task.Epochs}

@@ -84,7 +84,9 @@ type NewtonState struct {
 }
 
 func (n *Newton) state(w *checkpoint.Walk) {
-	checkpoint.Struct(w, &n.NewtonState, map[string]int{"weights": len(n.W)})
+	checkpoint.Named(StateOfNewton, func(w *checkpoint.Walk) {
+		checkpoint.Struct(w, &n.NewtonState, map[string]int{"weights": len(n.W)})
+	})(w)
 }
 
 // Begin continues from a checkpoint, or begins at the minimum of a sample, or at the weights that are set. of returns

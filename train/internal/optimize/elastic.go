@@ -308,9 +308,9 @@ func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 // minimise returns the weights of the minimum. It takes the last step without a pass after it.
 func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float64, error) {
 	var err error
-	state := func(w *checkpoint.Walk) {
+	state := checkpoint.Named(StateOfProximal, func(w *checkpoint.Walk) {
 		checkpoint.Struct(w, &s.SearchState, map[string]int{"columns": t.Rows.Spec().Cols()})
-	}
+	})
 	if s.resumed, err = t.Checkpoint.Load(state); err != nil {
 		return nil, err
 	}

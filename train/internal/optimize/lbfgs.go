@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	firstSteps         = 6     // number of steps after which IsQuick decides
 	historySteps       = 10    // number of steps in the history
 	sufficientDecrease = 1e-4  // a step must lower the objective by this times the decrease that the slope predicts
 	flatDecrease       = 1e-13 // a smaller relative difference between objectives is rounding error
@@ -39,6 +40,7 @@ type LBFGS struct {
 	VariableChange
 	Goal       float64 // norm of the gradient to reach, relative to the norm at zero weights
 	MostPasses int64   // after this number of passes, Minimise gives up
+	IsQuick    bool    // Minimise gives up if the first steps don't halve the norm each, on average
 	W          []float64
 	Last       *Evaluation
 	Norm       float64 // norm of the gradient by the variables
@@ -61,7 +63,9 @@ type Pair struct {
 }
 
 func (s *LBFGS) state(w *checkpoint.Walk) {
-	checkpoint.Struct(w, &s.LBFGSState, map[string]int{"weights": len(s.V)})
+	checkpoint.Named(StateOfLBFGS, func(w *checkpoint.Walk) {
+		checkpoint.Struct(w, &s.LBFGSState, map[string]int{"weights": len(s.V)})
+	})(w)
 }
 
 // Begin continues from a checkpoint, or begins at n zeros.
@@ -92,7 +96,8 @@ func (s *LBFGS) Minimise(ctx context.Context) (reached bool, err error) {
 		if s.Norm <= max(s.Goal*s.FirstNorm, noiseGradient*math.Sqrt(s.Last.Objective)) {
 			return true, nil
 		}
-		if s.Passes() >= s.MostPasses {
+		isSlow := s.IsQuick && s.Steps == firstSteps && s.Norm > s.FirstNorm*math.Ldexp(1, -firstSteps)
+		if s.Passes() >= s.MostPasses || isSlow {
 			return false, nil
 		}
 		moved, err := s.move(ctx, g)

@@ -44,10 +44,16 @@ const (
 // many elements other than 0 have another order; see dense.go. So the result depends neither on the workers nor on the form
 // of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
-	s := newSearch(&Tally{Task: t, Start: time.Now()}, nil)
+	return t.TruncatedFrom(ctx, Tally{Start: time.Now()}, nil)
+}
+
+// TruncatedFrom is Truncated from given weights, after the passes and steps of a tally. nil weights are zeros.
+func (t *Task) TruncatedFrom(ctx context.Context, after Tally, w []float64) (*Solution, error) {
+	after.Task = t
+	s := newSearch(&after, nil)
 	var err error
 	if s.resumed, err = t.Checkpoint.Load(s.stateWithTally); err == nil {
-		err = s.begin(ctx, nil, nil, math.Inf(-1))
+		err = s.begin(ctx, w, nil, math.Inf(-1))
 	}
 	if err == nil {
 		err = s.minimise(ctx)
@@ -96,8 +102,10 @@ func newSearch(tally *Tally, h *smoothHinge) *search {
 }
 
 func (s *search) stateWithTally(w *checkpoint.Walk) {
-	s.Tally.State(w)
-	s.state(w)
+	checkpoint.Named(StateOfTruncated, func(w *checkpoint.Walk) {
+		s.Tally.State(w)
+		s.state(w)
+	})(w)
 }
 
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes

@@ -148,6 +148,14 @@ func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Mea
 		Updates: t.Steps, BestErrors: -1, Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
 }
 
+// The names of states in checkpoints, of solvers that may follow another.
+const (
+	StateOfLBFGS     = "L-BFGS"
+	StateOfTruncated = "conjugate gradients"
+	StateOfNewton    = "Newton"
+	StateOfProximal  = "proximal Newton"
+)
+
 // Mark gives the state of the search to the checkpoint.
 func (t *Tally) Mark(state func(*checkpoint.Walk)) {
 	t.Checkpoint.Pass(t.Passes(), t.VisitedRows, state)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"

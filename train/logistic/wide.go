@@ -1,0 +1,69 @@
+package logistic
+
+import (
+	"context"
+	"time"
+
+	"halfspace/block"
+	"halfspace/train/internal/optimize"
+)
+
+const (
+	quickTolerance    = 1e-8 // norm of the gradient at which learnWide's L-BFGS stops first, relative to the norm at zero weights
+	mostQuickRestarts = 2    // most times that it continues to a tenth of the norm
+	mostQuickColumns  = 1 << 13
+	elementsPerDense  = 4 // rows count as dense if more than one element in this many isn't 0
+)
+
+// learnWide trains two classes with a penalty on rows of more columns than Hessians are for: by conjugate gradients. Dense rows
+// begin with L-BFGS. It takes about half the passes if columns are nearly uncorrelated. If they aren't, its first steps show that,
+// and conjugate gradients go on from its weights.
+func learnWide(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
+	opt.Solver = LBFGS
+	t := newTraining(src, pivots, opt)
+	if opt.Checkpoint.SavedName() != optimize.StateOfTruncated && t.cols <= mostQuickColumns {
+		if r, err := t.learn(ctx, opt, t.byQuickLBFGS); r != nil || err != nil {
+			return r, err
+		}
+	}
+	opt.Solver = Truncated
+	task := taskOf(src, opt)
+	return learnTruncated(ctx, task, pivots, func(ctx context.Context) (*optimize.Solution, error) {
+		return task.TruncatedFrom(ctx, t.Tally, t.w)
+	})
+}
+
+// byQuickLBFGS finds the optimum by L-BFGS. There is no verdict if the rows aren't dense, or L-BFGS is slow.
+func (t *training) byQuickLBFGS(ctx context.Context) error {
+	change, err := t.scaling(ctx)
+	if err != nil || elementsPerDense*change.Elements <= t.src.Rows()*int64(t.cols) {
+		return err
+	}
+	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change, Goal: quickTolerance, MostPasses: t.Epochs, IsQuick: true}
+	s.Tally = t.Tally
+	defer func() { t.Tally, t.w = s.Tally, s.W }()
+	if err := s.Begin(ctx, t.cols); err != nil {
+		return err
+	}
+	zero := &zeroSums{total: change.ColumnSums}
+	if s.Passes() == 1 {
+		zero.gradient = t.spread(s.Last.Gradient)
+	}
+	for range mostQuickRestarts + 1 {
+		reached, err := s.Minimise(ctx)
+		if err != nil || !reached {
+			return err
+		}
+		t.norm, t.found = s.Norm/s.FirstNorm, time.Since(s.Start)
+		v, err := t.auditByDual(ctx, s.W, t.round(s.W), zero)
+		if err != nil {
+			return err
+		}
+		if v.isGapSmall() || v.gapLostByRounding {
+			t.verdict = v
+			return nil
+		}
+		s.Goal /= 10
+	}
+	return nil
+}
