@@ -64,43 +64,6 @@ func (t *Task) TruncatedFrom(ctx context.Context, after Tally, w []float64) (*So
 		Passes:     s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.lacksPasses(2)}, err
 }
 
-// A search is the state of a task.
-type search struct {
-	*Tally
-	*table
-	hinge                      *smoothHinge // loss in place of Task.Loss; nil: Task.Loss
-	remote                     bool         // a cluster makes the passes over the rows; see remote.go
-	features                   int
-	pointAtWeights, sparePoint point            // point at the weights; sparePoint lends its memory to the next point
-	vectors                    [5][]float64     // work memory of conjugateStep, for all columns
-	rowVectors                 [2][]float64     // work memory of conjugateStep, for all rows
-	measure                    *learner.Measure // state after the last pass; nil if unknown
-	lowerBound                 float64          // the greatest dual objective so far
-	radius                     float64          // largest norm of a row's features; like y and weights it is known after the first pass
-	y, weights                 []float64
-
-	elements int64          // number of elements of the rows that aren't 0
-	factor   *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
-	hessian  *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
-	products int            // number of products in the last step
-
-	isExact      bool // the factor is of a Hessian with all rows
-	idleSteps    int  // consecutive steps whose gain is rounding error
-	hasBatchSums bool // the sums at the weights were made by batches
-	resumed      bool // the state is that of a checkpoint
-}
-
-// newSearch returns a search with the loss of h in place of Task.Loss unless h is nil.
-func newSearch(tally *Tally, h *smoothHinge) *search {
-	n := tally.Rows.Rows()
-	s := &search{Tally: tally, table: newTable(tally.Rows, tally.Workers), hinge: h, features: tally.Rows.Spec().Width()}
-	s.isExact = h != nil && s.cols <= mostExactColumns
-	cluster, _ := block.RemoteOf(tally.Rows)
-	s.remote = cluster != nil
-	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
-	return s
-}
-
 func (s *search) stateWithTally(w *checkpoint.Walk) {
 	checkpoint.Named(StateOfTruncated, func(w *checkpoint.Walk) {
 		s.Tally.State(w)
@@ -269,32 +232,6 @@ func bestBias(enough float64, slope func(by float64) (slope, curvature float64, 
 		return 0, err
 	}
 	return by, err
-}
-
-// A point is weights, and the sums that a pass over the rows computes at them.
-type point struct {
-	W               []float64
-	Loss            float64
-	Objective       float64
-	SmoothObjective float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
-	Weight          float64    // sum of the sample weights
-	Gradient        []float64  // gradient of the objective
-	Diagonal        []float64  // diagonal of the Hessian
-	Scores          []float64  // scores of the rows
-	Curvature       []float64  // curvature of each row's loss times its sample weight
-	Duals           [2]float64 // sum of the dual variables of each class
-	Margins         [2]float64 // sum of dual variable times margin of each class
-	Entropies       [2]float64 // part of each class in the dual objective
-}
-
-// reset sets the sums to 0. It allocates their memory, for the given numbers of columns and rows, at its first call.
-func (p *point) reset(cols, rows int) {
-	if p.Gradient == nil {
-		p.Gradient, p.Diagonal, p.Curvature = make([]float64, cols), make([]float64, cols), make([]float64, rows)
-	}
-	clear(p.Gradient)
-	clear(p.Diagonal)
-	*p = point{W: p.W, Scores: p.Scores, Gradient: p.Gradient, Diagonal: p.Diagonal, Curvature: p.Curvature}
 }
 
 // dualObjective returns the dual objective at p, a lower bound of the minimum.

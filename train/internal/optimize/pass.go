@@ -5,11 +5,49 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
+
+// A search is the state of a task.
+type search struct {
+	*Tally
+	*table
+	hinge                      *smoothHinge // loss in place of Task.Loss; nil: Task.Loss
+	remote                     bool         // a cluster makes the passes over the rows; see remote.go
+	features                   int
+	pointAtWeights, sparePoint point            // point at the weights; sparePoint lends its memory to the next point
+	vectors                    [5][]float64     // work memory of conjugateStep, for all columns
+	rowVectors                 [2][]float64     // work memory of conjugateStep, for all rows
+	measure                    *learner.Measure // state after the last pass; nil if unknown
+	lowerBound                 float64          // the greatest dual objective so far
+	radius                     float64          // largest norm of a row's features; like y and weights it is known after the first pass
+	y, weights                 []float64
+
+	elements int64          // number of elements of the rows that aren't 0
+	factor   *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
+	hessian  *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
+	products int            // number of products in the last step
+
+	isExact      bool // the factor is of a Hessian with all rows
+	idleSteps    int  // consecutive steps whose gain is rounding error
+	hasBatchSums bool // the sums at the weights were made by batches
+	resumed      bool // the state is that of a checkpoint
+}
+
+// newSearch returns a search with the loss of h in place of Task.Loss unless h is nil.
+func newSearch(tally *Tally, h *smoothHinge) *search {
+	n := tally.Rows.Rows()
+	s := &search{Tally: tally, table: newTable(tally.Rows, tally.Workers), hinge: h, features: tally.Rows.Spec().Width()}
+	s.isExact = h != nil && s.cols <= mostExactColumns
+	cluster, _ := block.RemoteOf(tally.Rows)
+	s.remote = cluster != nil
+	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
+	return s
+}
 
 // begin makes the first pass, at weights w whose scores are given. It stores everything about the rows that doesn't depend on
 // the weights. nil weights are zeros. With nil scores, the first pass is at zero weights; unless w is zeros too, two passes
@@ -78,12 +116,27 @@ func (s *search) firstPass(ctx context.Context) error {
 	return s.endFirstPass(ctx, elements)
 }
 
-// rowNorm returns the norm of a row and the number of its elements, or 0 for a quick norm.
-func rowNorm(chunk block.Chunk, rows *linalg.SparseReader, r, features int, isQuick bool) (norm float64, elements int) {
-	if isQuick && chunk.Sparse == nil && chunk.Centring == nil {
-		return learner.Norm(chunk.X[r*chunk.Stride:][:features]), 0
+// firstPassRemote is firstPass on a cluster. It reads the labels, weights and sizes of the rows in a separate pass,
+// which isn't counted.
+func (s *search) firstPassRemote(ctx context.Context) error {
+	var elements []int64
+	row := 0
+	err := lookRemote(ctx, s.table, s.isExact, func(l *firstPassChunk) {
+		for r := range l.Y {
+			s.y[row], s.weights[row] = l.at(r)
+			row++
+		}
+		s.batches = append(s.batches, batch{End: len(elements) + 1, HasAllColumns: l.elements >= int64(s.cols)})
+		elements, s.radius = append(elements, l.elements), max(s.radius, l.radius)
+	})
+	if err == nil {
+		err = s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
-	return rows.Norm(r, features)
+	if err != nil || s.isExact {
+		return err
+	}
+	s.batches = nil
+	return s.endFirstPass(ctx, elements)
 }
 
 // endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
@@ -122,7 +175,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	}
 	var err error
 	if s.remote {
-		err = s.sumsRemote(ctx, p, merge)
+		err = s.evaluateRemote(ctx, p, merge)
 	} else {
 		err = s.pass(ctx, !s.isExact, func(c *scratch, chunk block.Chunk, t *batchSums) {
 			if look != nil {
@@ -158,6 +211,37 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	}
 	s.lowerBound = lower
 	return nil
+}
+
+// evaluateRemote is the pass of evaluate on a cluster. It calls merge with the sums of each batch.
+func (s *search) evaluateRemote(ctx context.Context, p *point, merge func(*batchSums)) error {
+	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
+	var parts []*batchSums
+	err := parallel.MergeInOrder(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
+		c, t, chunk := s.scratch.Get().(*scratch), &batchSums{}, 0
+		defer s.scratch.Put(c)
+		if g > 0 {
+			chunk = s.batches[g-1].End
+		}
+		for ; chunk < s.batches[g].End; chunk++ {
+			first := int64(chunk) * block.ChunkRows
+			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
+		}
+		return t
+	}, func(t *batchSums) { parts = append(parts, t) })
+	if err != nil {
+		return err
+	}
+	curvature := p.Curvature
+	if s.isExact {
+		curvature = nil
+	}
+	return s.sumsRemote(ctx, factor, curvature, func(t *batchSums) {
+		part := parts[0]
+		parts = parts[1:]
+		part.columns, part.sums, part.squares = t.columns, t.sums, t.squares
+		merge(part)
+	})
 }
 
 // lossSums adds the sums over the rows of a chunk, from row first on, that depend only on p.Scores. It writes the rows'
@@ -210,7 +294,7 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	}
 	var err error
 	if s.remote {
-		err = s.productRemote(ctx, d, scores, merge)
+		err = s.productRemote(ctx, d, s.pointAtWeights.Curvature, scores, merge)
 	} else {
 		padded := s.pad(d)
 		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *batchSums) {
@@ -233,7 +317,7 @@ func (s *search) scoreRows(ctx context.Context, d, scores, curvature []float64) 
 	merge := func(n int64) { visited += n }
 	var err error
 	if s.remote {
-		err = s.scoreFlatRowsRemote(ctx, d, scores, curvature, merge)
+		err = s.flatScoresRemote(ctx, d, curvature, scores, merge)
 	} else {
 		padded := s.pad(d)
 		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {

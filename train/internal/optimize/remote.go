@@ -8,7 +8,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
-	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -44,27 +43,9 @@ func lookChunk(src block.Source, isExact bool) func(block.Chunk) *firstPassChunk
 	}
 }
 
-// firstPassRemote is firstPass on a cluster. It reads the labels, weights and sizes of the rows in a separate pass,
-// which isn't counted.
-func (s *search) firstPassRemote(ctx context.Context) error {
-	var elements []int64
-	row := 0
-	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, s.isExact, nil, func(l *firstPassChunk) {
-		for r := range l.Y {
-			s.y[row], s.weights[row] = l.at(r)
-			row++
-		}
-		s.batches = append(s.batches, batch{End: len(elements) + 1, HasAllColumns: l.elements >= int64(s.cols)})
-		elements, s.radius = append(elements, l.elements), max(s.radius, l.radius)
-	})
-	if err == nil {
-		err = s.evaluate(ctx, &s.pointAtWeights, nil, nil)
-	}
-	if err != nil || s.isExact {
-		return err
-	}
-	s.batches = nil
-	return s.endFirstPass(ctx, elements)
+// lookRemote calls add with the data of each chunk, in row order.
+func lookRemote(ctx context.Context, t *table, isExact bool, add func(*firstPassChunk)) error {
+	return distributed.Reduce(ctx, t.src, t.workers, lookPass, isExact, nil, add)
 }
 
 // A piece is one or more batches of a pass on a cluster, and the numbers of their chunks and rows.
@@ -190,76 +171,57 @@ func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 	return some
 }
 
-// sumsRemote makes the pass of evaluate on the cluster. It calls merge with the sums of each batch.
-func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*batchSums)) error {
-	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
-	var parts []*batchSums
-	err := parallel.MergeInOrder(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
-		c, t, chunk := s.scratch.Get().(*scratch), &batchSums{}, 0
-		defer s.scratch.Put(c)
-		if g > 0 {
-			chunk = s.batches[g-1].End
-		}
-		for ; chunk < s.batches[g].End; chunk++ {
-			first := int64(chunk) * block.ChunkRows
-			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
-		}
-		return t
-	}, func(t *batchSums) { parts = append(parts, t) })
-	if err != nil {
-		return err
-	}
-	cut := pieces(s.batches, rows)
-	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
-		args := &pieceArgs{Batches: cut[i].batches, Factor: factor[cut[i].lo:cut[i].hi], IsDense: s.isDense}
-		if !s.isExact {
-			args.Curvature = p.Curvature[cut[i].lo:cut[i].hi]
-		}
+// sumsRemote makes the pass of columnSums on the cluster. It calls merge with the sums of each batch. A nil curvature makes no
+// squares.
+func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
+	cut, n := pieces(t.batches, t.src.Rows()), 0
+	return distributed.EachOwn(ctx, t.src, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
+		args := t.argsOf(cut[i], curvature)
+		args.Factor = factor[cut[i].lo:cut[i].hi]
 		return args
 	}, func(sums []*batchSums) error {
-		if len(sums) > len(parts) {
+		if n += len(sums); n > len(t.batches) {
 			return distributed.ErrOtherRows
 		}
 		for _, t := range sums {
-			parts[0].columns, parts[0].sums, parts[0].squares = t.columns, t.sums, t.squares
-			merge(parts[0])
-			parts = parts[1:]
-		}
-		return nil
-	})
-}
-
-// productRemote makes the pass of product on the cluster.
-func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*batchSums)) error {
-	cut, row := pieces(s.batches, s.Rows.Rows()), 0
-	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curvatureArgs(cut, s.pointAtWeights.Curvature), func(sums []*batchSums) error {
-		for _, t := range sums {
-			row = spreadScores(scores, t.Scores, s.pointAtWeights.Curvature, row, false)
-			t.visitedRows = int64(len(t.Scores))
 			merge(t)
 		}
 		return nil
 	})
 }
 
-// scoreFlatRowsRemote makes the pass of scoreFlatRows on the cluster.
-func (s *search) scoreFlatRowsRemote(ctx context.Context, d, scores, curvature []float64, merge func(int64)) error {
-	cut, row := pieces(s.batches, s.Rows.Rows()), 0
-	for i := range cut {
-		cut[i].batches = nil
-	}
-	return distributed.EachOwn(ctx, s.Rows, flatScoresTask, d, chunksOf(cut), s.curvatureArgs(cut, curvature), func(some []float64) error {
-		row = spreadScores(scores, some, curvature, row, true)
-		merge(int64(len(some)))
-		return nil
-	})
+// productRemote makes the pass of product on the cluster.
+func (t *table) productRemote(ctx context.Context, d, curvature, scores []float64, merge func(*batchSums)) error {
+	cut, row := pieces(t.batches, t.src.Rows()), 0
+	return distributed.EachOwn(ctx, t.src, productTask, d, chunksOf(cut), func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) },
+		func(sums []*batchSums) error {
+			for _, t := range sums {
+				row = spreadScores(scores, t.Scores, curvature, row, false)
+				t.visitedRows = int64(len(t.Scores))
+				merge(t)
+			}
+			return nil
+		})
 }
 
-// curvatureArgs returns a function that makes the arguments of piece i: its batches, and the curvatures of its rows.
-func (s *search) curvatureArgs(cut []piece, curvature []float64) func(i int) *pieceArgs {
-	return func(i int) *pieceArgs {
-		return &pieceArgs{IsDense: s.isDense, Batches: cut[i].batches, Curvature: curvature[cut[i].lo:cut[i].hi]}
+// flatScoresRemote makes the pass of scoreFlatRows on the cluster.
+func (t *table) flatScoresRemote(ctx context.Context, d, curvature, scores []float64, merge func(int64)) error {
+	cut, row := pieces(t.batches, t.src.Rows()), 0
+	return distributed.EachOwn(ctx, t.src, flatScoresTask, d, chunksOf(cut), func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) },
+		func(some []float64) error {
+			row = spreadScores(scores, some, curvature, row, true)
+			merge(int64(len(some)))
+			return nil
+		})
+}
+
+// argsOf returns the arguments of a piece: its batches, and the curvatures of its rows.
+func (t *table) argsOf(p piece, curvature []float64) *pieceArgs {
+	args := &pieceArgs{IsDense: t.isDense, Batches: p.batches}
+	if curvature != nil {
+		args.Curvature = curvature[p.lo:p.hi]
 	}
+	return args
 }
 
 // spreadScores is the inverse of appendScores: it writes the scores some to scores, from number row on. It returns the
@@ -291,9 +253,9 @@ func hessianOf(ctx context.Context, src distributed.Piece, _ struct{}, curvature
 }
 
 // hessianRemote adds X' diag(s) X with the curvatures s of the rows to m, on the cluster.
-func (s *search) hessianRemote(ctx context.Context, m *gram.Triangle, curvature []float64) error {
-	all, rows := distributed.Consecutive(s.Rows.Rows()), s.Rows.Rows()
-	return distributed.EachOwn(ctx, s.Rows, hessianTask, struct{}{}, all, func(i int) []float64 {
+func (t *table) hessianRemote(ctx context.Context, m *gram.Triangle, curvature []float64) error {
+	all, rows := distributed.Consecutive(t.src.Rows()), t.src.Rows()
+	return distributed.EachOwn(ctx, t.src, hessianTask, struct{}{}, all, func(i int) []float64 {
 		lo, hi := distributed.RowsOf(all[i], rows)
 		return curvature[lo:hi]
 	}, func(products [][]float64) error {
@@ -387,12 +349,12 @@ func pickRows(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 
 // scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It fetches the rows with a weight
 // from the cluster. Rows of one chunk stay together in a chunk, so the sums have the same order.
-func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
-	all := distributed.Consecutive(s.Rows.Rows())
+func (t *table) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
+	all := distributed.Consecutive(t.src.Rows())
 	var blocks []*block.Block
 	row := 0
-	err := distributed.EachOwn(ctx, s.Rows, pickTask, struct{}{}, all, func(i int) (rows []uint32) {
-		lo, hi := distributed.RowsOf(all[i], s.Rows.Rows())
+	err := distributed.EachOwn(ctx, t.src, pickTask, struct{}{}, all, func(i int) (rows []uint32) {
+		lo, hi := distributed.RowsOf(all[i], t.src.Rows())
 		for r, w := range weights[lo:hi] {
 			if w != 0 {
 				rows = append(rows, uint32(r))
@@ -417,6 +379,6 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 	if err != nil {
 		return err
 	}
-	rows := block.AssumeValid(block.NewData(s.Rows.Spec(), blocks))
-	return gram.Scatter(ctx, m, rows, func(chunk block.Chunk, s, _ []float64) { copy(s, chunk.W) }, s.Workers)
+	rows := block.AssumeValid(block.NewData(t.src.Spec(), blocks))
+	return gram.Scatter(ctx, m, rows, func(chunk block.Chunk, s, _ []float64) { copy(s, chunk.W) }, t.workers)
 }

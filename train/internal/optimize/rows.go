@@ -65,6 +65,32 @@ func (p *batchSums) Fields() []any {
 	return []any{&p.point, &p.radius, &p.elements, &p.visitedRows, &p.columns, &p.sums, &p.squares}
 }
 
+// A point is weights, and the sums that a pass over the rows computes at them.
+type point struct {
+	W               []float64
+	Loss            float64
+	Objective       float64
+	SmoothObjective float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
+	Weight          float64    // sum of the sample weights
+	Gradient        []float64  // gradient of the objective
+	Diagonal        []float64  // diagonal of the Hessian
+	Scores          []float64  // scores of the rows
+	Curvature       []float64  // curvature of each row's loss times its sample weight
+	Duals           [2]float64 // sum of the dual variables of each class
+	Margins         [2]float64 // sum of dual variable times margin of each class
+	Entropies       [2]float64 // part of each class in the dual objective
+}
+
+// reset sets the sums to 0. It allocates their memory, for the given numbers of columns and rows, at its first call.
+func (p *point) reset(cols, rows int) {
+	if p.Gradient == nil {
+		p.Gradient, p.Diagonal, p.Curvature = make([]float64, cols), make([]float64, cols), make([]float64, rows)
+	}
+	clear(p.Gradient)
+	clear(p.Diagonal)
+	*p = point{W: p.W, Scores: p.Scores, Gradient: p.Gradient, Diagonal: p.Diagonal, Curvature: p.Curvature}
+}
+
 // A form is how the rows of a chunk are read. All forms give the same elements, without zeros, because the order of a sum
 // depends on the number of elements before each element.
 type form struct {
@@ -110,15 +136,15 @@ func (t *table) storeForm(chunk block.Chunk) {
 // makeBatches joins consecutive chunks to batches, which depend only on the chunks' numbers of elements. It returns the
 // number of all elements. Sums are made within a batch in row order, and then over the batches in row order. Adding the
 // sums of a batch to the total takes little time compared with making them.
-func (s *search) makeBatches(elements []int64) (total int64) {
+func (t *table) makeBatches(elements []int64) (total int64) {
 	have := int64(0)
 	for _, n := range elements {
 		total += n
 	}
-	enough := min(total/leastBatches, batchElementsPerColumn*int64(s.cols))
+	enough := min(total/leastBatches, batchElementsPerColumn*int64(t.cols))
 	for k, n := range elements {
 		if have += n; have >= enough || k+1 == len(elements) {
-			s.batches = append(s.batches, batch{End: k + 1, HasAllColumns: columnsPerListedElement*have >= int64(s.cols)})
+			t.batches = append(t.batches, batch{End: k + 1, HasAllColumns: columnsPerListedElement*have >= int64(t.cols)})
 			have = 0
 		}
 	}
@@ -199,6 +225,14 @@ func gatherRows(chunk block.Chunk, rows []int32) *block.Block {
 		learner.AppendRow(to, chunk.Block, int(row))
 	}
 	return to
+}
+
+// rowNorm returns the norm of a row and the number of its elements, or 0 for a quick norm.
+func rowNorm(chunk block.Chunk, rows *linalg.SparseReader, r, features int, isQuick bool) (norm float64, elements int) {
+	if isQuick && chunk.Sparse == nil && chunk.Centring == nil {
+		return learner.Norm(chunk.X[r*chunk.Stride:][:features]), 0
+	}
+	return rows.Norm(r, features)
 }
 
 // pad returns d with the zeros at its end that linalg.Panel needs.
