@@ -261,11 +261,15 @@ func (p *Panel) addTo(to *Panel, first, end int) {
 	}
 }
 
-// scatter is Add for sparse rows.
-func (p *Panel) scatter() {
+func (p *Panel) makeScatteredSums() {
 	for len(p.scatteredSums) < p.sums {
 		p.scatteredSums = append(p.scatteredSums, make([]float64, p.cols))
 	}
+}
+
+// scatter is Add for sparse rows.
+func (p *Panel) scatter() {
+	p.makeScatteredSums()
 	if p.part == nil {
 		p.part = make([]float64, p.cols)
 	}
@@ -306,6 +310,7 @@ func addSparse[T float32 | float64](sum []float64, touched, columns []uint32, va
 // be sparse.
 func (p *Panel) Take(k int, out []float64) []float64 {
 	if p.sparse != nil {
+		p.makeScatteredSums()
 		out = append(out, p.scatteredSums[k]...)
 		clear(p.scatteredSums[k])
 		return out

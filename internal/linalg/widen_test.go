@@ -12,6 +12,7 @@ import (
 	"halfspace/internal/linalg"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/learner"
 )
 
 // A pair is rows with a centring, and the same rows widened and centred beforehand.
@@ -212,6 +213,51 @@ func TestPanel(t *testing.T) {
 		}
 		if !slices.Equal(results[0], results[1]) {
 			t.Errorf("%s: scores and sums %v, want %v", p.name, results[0], results[1])
+		}
+	}
+}
+
+// TestLoadRows: the panel of rows with some numbers is the panel of a block of these rows. Sums are zeros before any row is added.
+func TestLoadRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(38, 4))
+	for _, p := range pairs(rng, 70, true) {
+		for plain := range p.plain.Blocks(t.Context()) {
+			for _, rows := range []*block.Block{p.rows, plain} {
+				var numbers []int32
+				some := &block.Block{}
+				for r := range rows.Len() {
+					if rng.IntN(3) > 0 && len(numbers) < linalg.PanelRows {
+						numbers = append(numbers, int32(r))
+						learner.AppendRow(some, rows, r)
+					}
+				}
+				w := make([]float64, linalg.Pad(rows.Cols))
+				for c := range rows.Cols {
+					w[c] = rng.NormFloat64()
+				}
+				var results [2][]float64
+				for i, panel := range []*linalg.Panel{linalg.NewPanel(rows.Cols, 1), linalg.NewPanel(rows.Cols, 1)} {
+					scores := make([]float64, len(numbers))
+					if i == 0 {
+						panel.LoadRows(rows, numbers)
+					} else {
+						panel.Load(some)
+					}
+					panel.Scores(w, scores)
+					results[i] = append(panel.Take(0, nil), scores...)
+					if slices.ContainsFunc(results[i][:rows.Cols], func(v float64) bool { return v != 0 }) {
+						t.Errorf("%s: sums over no rows are %v", p.name, results[i])
+					}
+					for r, z := range scores {
+						panel.Factors()[r*linalg.PanelCols] = z
+					}
+					panel.Add()
+					results[i] = panel.Take(0, results[i])
+				}
+				if !slices.Equal(results[0], results[1]) {
+					t.Errorf("%s: scores and sums %v, want %v", p.name, results[0], results[1])
+				}
+			}
 		}
 	}
 }

@@ -161,8 +161,8 @@ func addLoss(args *lossesArgs, sums []float64, k int, wide *linalg.WideReader, r
 	}
 }
 
-// squaredChange returns the square of the change of a loss if the score changed by the sum of the sizes of its terms. slope is the
-// derivative of the loss.
+// squaredChange returns the square of the change of a loss if the score changed by the sum of the sizes of its terms.
+// slope is the derivative of the loss.
 func squaredChange(slope float64, columns []uint32, values, w []float64) float64 {
 	terms := 0.0
 	for i, column := range columns {

@@ -5,8 +5,9 @@ import (
 	"halfspace/internal/linalg"
 )
 
-// The sums over dense rows have the order of linalg.Panel. A panel has up to linalg.PanelRows rows of a chunk, without those
-// that the sum leaves out. Rows count as dense by the number of their elements that aren't 0, however they are stored.
+// The sums over dense rows have the order of linalg.Panel. A panel has up to linalg.PanelRows rows of a chunk, without
+// those that the sum leaves out. Rows count as dense by the number of their elements that aren't 0, however they are
+// stored.
 
 const (
 	elementsPerDenseElement = 4    // rows are dense if more than one element in this many isn't 0
@@ -29,8 +30,8 @@ func newPanelRows(cols int) *panelRows {
 	return &panelRows{panel: linalg.NewPanel(cols, 1), squares: linalg.NewPanel(cols, 1)}
 }
 
-// each calls do once the panel has the next rows of a chunk with takes(row), until there are no more. It returns the number of
-// these rows.
+// each calls do once the panel has the next rows of a chunk with takes(row), until there are no more. It returns the
+// number of these rows.
 func (p *panelRows) each(chunk block.Chunk, takes func(r int) bool, do func()) (n int64) {
 	for next := 0; next < chunk.Len(); {
 		for p.rows = p.rows[:0]; next < chunk.Len() && len(p.rows) < linalg.PanelRows; next++ {

@@ -30,20 +30,22 @@ const (
 	zoneFactor     = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
-// Hinge finds the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or reading the rows fails, it
-// returns the weights so far with the error.
+// Hinge finds the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or reading the rows
+// fails, it returns the weights so far with the error.
 //
-// It runs the augmented Lagrangian method on the dual problem (Yan and Li, "An Efficient Augmented Lagrangian Method for
-// Support Vector Machine", Optimization Methods and Software 35, 2020, algorithm 1). The dual problem has a variable a from 0
-// to 1 for each row; see dualObjective. The steps of Newton's method, as in Truncated, minimise a smooth form of the loss. Then
-// each row's dual variable becomes its multiplier, and the slope of the smooth form is raised.
+// It runs the augmented Lagrangian method on the dual problem (Yan and Li, "An Efficient Augmented Lagrangian Method
+// for Support Vector Machine", Optimization Methods and Software 35, 2020, algorithm 1). The dual problem has a
+// variable a from 0 to 1 for each row; see dualObjective. The steps of Newton's method, as in Truncated, minimise a
+// smooth form of the loss. Then each row's dual variable becomes its multiplier, and the slope of the smooth form is
+// raised.
 //
-// Only rows near the kink of their loss decide where the minimum is. Once few rows are near, Hinge makes a pass over all rows.
-// The pass fixes the dual variables of the other rows at 0 or 1, which makes the losses of these rows one linear function. Newton's
-// method goes on with the near rows alone. The next pass over all rows proves the gap, and adds the rows that were fixed
-// wrongly. With many rows, Hinge begins at the minimum of a sample, with the rows near their kinks there.
+// Only rows near the kink of their loss decide where the minimum is. Once few rows are near, Hinge makes a pass over
+// all rows. The pass fixes the dual variables of the other rows at 0 or 1, which makes the losses of these rows one
+// linear function. Newton's method goes on with the near rows alone. The next pass over all rows proves the gap, and
+// adds the rows that were fixed wrongly. With many rows, Hinge begins at the minimum of a sample, with the rows near
+// their kinks there.
 //
-// Between the passes over all rows, it keeps the multipliers alone.
+// Between the passes over all rows, it keeps only the multipliers, and the numbers of the near rows.
 func (t *Task) Hinge(ctx context.Context) (*Solution, error) {
 	h := newHingeSearch(t, gapGoal)
 	resumed, err := t.Checkpoint.Load(h.state)
@@ -182,7 +184,7 @@ func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) (missed bo
 	few.Rows, few.Epochs, few.Progress, few.Checkpoint = near.view(h.Rows.Spec()), nearEpochs, nil, nil
 	tally := Tally{Task: &few, Start: h.Start}
 	s := newSearch(&tally, &smoothHinge{slope: nearSlopeFactor * h.smooth.slope, base: near.base, fixed: &near.fixed})
-	// The bound is that of these fixed rows: their minimum may be below that of all rows.
+	// The bound belongs to these fixed rows: their minimum may be below the minimum over all rows.
 	if err = s.begin(ctx, h.w, near.scores, math.Inf(-1)); err == nil {
 		_, err = s.minimiseHinge(ctx, h.goal/2, false, func() {})
 	}
@@ -198,8 +200,9 @@ func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) (missed bo
 	return s.pointAtWeights.Objective-s.lowerBound > h.goal/2*s.pointAtWeights.Objective, nil
 }
 
-// minimiseHinge makes steps and raises the slope until the gap is small enough, rounding prevents a smaller gap, or the limit of
-// passes is reached. With narrows, it also ends once few rows are near their kinks, and tells so. It calls mark after each step.
+// minimiseHinge makes steps and raises the slope until the gap is small enough, rounding prevents a smaller gap, or
+// the limit of passes is reached. With narrows, it also ends once few rows are near their kinks, and tells so. It
+// calls mark after each step.
 func (s *search) minimiseHinge(ctx context.Context, goal float64, narrows bool, mark func()) (narrowed bool, err error) {
 	for s.pointAtWeights.Objective-s.lowerBound > goal*s.pointAtWeights.Objective &&
 		s.idleSteps < mostIdleSteps && s.hinge.stuckTimes < mostStuckTimes && !s.lacksPasses(2) && s.hinge.slope <= mostSlope {
@@ -304,9 +307,9 @@ func (n *nearRows) view(spec *schema.Spec) *block.Data {
 	return block.NewData(spec, blocks)
 }
 
-// findNear makes a pass over all rows at the weights. It makes the dual variable of each row its multiplier, and finds the rows
-// near their kinks: rows whose dual variable is free or leaves a bound, rows with a margin in the zone about 1, and those that
-// were near before.
+// findNear makes a pass over all rows at the weights. It makes the dual variable of each row its multiplier, and finds
+// the rows near their kinks: rows whose dual variable is free or leaves a bound, rows with a margin in the zone about
+// 1, and those that were near before.
 func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
 	n, t := &nearRows{fixed: fixedRows{vector: make([]float64, len(h.w))}}, newTable(h.Rows, h.Workers)
 	add := func(c *nearChunk) {

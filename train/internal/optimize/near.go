@@ -23,8 +23,8 @@ func (n *nearChunk) Fields() []any {
 		&n.loss, &n.weight}
 }
 
-// eachNear makes a pass over all rows, and calls add with each chunk, in row order. kept are the numbers of rows that are near
-// whatever their margins. It sets the multiplier of each row to its dual variable.
+// eachNear makes a pass over all rows, and calls add with each chunk, in row order. kept are the numbers of rows that
+// are near whatever their margins. It sets the multiplier of each row to its dual variable.
 func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept []int64, add func(*nearChunk)) error {
 	padded := t.pad(w)
 	t.isDense = t.cols <= mostDenseColumns
@@ -34,8 +34,8 @@ func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept 
 	}, add)
 }
 
-// nearOfChunk returns the near rows of a chunk. kept is the numbers of rows that are near whatever their margins, from the first
-// row of the chunk on.
+// nearOfChunk returns the near rows of a chunk. kept is the numbers of rows that are near whatever their margins, from
+// the first row of the chunk on.
 func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept []int64) *nearChunk {
 	c, n := t.scratch.Get().(*scratch), &nearChunk{}
 	defer t.scratch.Put(c)

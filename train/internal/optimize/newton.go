@@ -22,7 +22,8 @@ const (
 	mostIdleSteps    = 5     // consecutive steps with a smaller gain that end the search
 	endSlope         = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
 	exactResidual    = 1e-10 // forcingTerm with a Hessian, whose products take no pass over the rows
-	biasSlope        = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights, or of the hinge's dual variables
+	biasSlope        = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights,
+	// or of the dual variables of the hinge
 )
 
 // Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
@@ -38,11 +39,11 @@ const (
 // 2005; Galli and Lin, "A Study on Truncated Newton Methods for Linear Classification", IEEE Transactions on Neural
 // Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
 //
-// The search stops once the duality gap is at most 5e-7 of the objective; see dualObjective. Sums are float64. They are
-// made within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes four
-// sums, each of every fourth element of the row that isn't 0, and then adds the four sums. After the first pass, rows with
-// many elements other than 0 have another order; see dense.go. So the result depends neither on the workers nor on the form
-// of the rows.
+// The search stops once the duality gap is at most 5e-7 of the objective; see dualObjective. Sums are float64. They
+// are made within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes
+// four sums, each of every fourth element of the row that isn't 0, and then adds the four sums. After the first pass,
+// rows with many elements other than 0 have another order; see dense.go. So the result depends neither on the workers
+// nor on the form of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 	return t.TruncatedFrom(ctx, Tally{Start: time.Now()}, nil)
 }
@@ -153,7 +154,8 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 		enough, proved = biasForcingTerm*math.Sqrt(square), 0
 	}
 	for range s.cols {
-		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.lacksPasses(2) ||
+		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved ||
+			s.hessian == nil && s.lacksPasses(2) ||
 			s.factor == nil && s.products > staleProducts && s.factorSavesTime() { // the next step begins with a factor
 			break
 		}
@@ -186,7 +188,8 @@ func (s *search) stepLength(ctx context.Context, step, scores []float64) (length
 	linear := float64(s.L2*f64.Dot(s.pointAtWeights.W[:s.features], step[:s.features])) + s.hinge.fixedSlope(step)
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
 	enough := -endSlope * f64.Dot(s.pointAtWeights.Gradient, step)
-	return linalg.Root(s.hinge.firstLength(s.pointAtWeights.Scores, scores), enough, func(length float64) (slope, curvature float64, err error) {
+	first := s.hinge.firstLength(s.pointAtWeights.Scores, scores)
+	return linalg.Root(first, enough, func(length float64) (slope, curvature float64, err error) {
 		slope, curvature, err = s.slope(ctx, s.pointAtWeights.Scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
@@ -216,8 +219,8 @@ func (s *search) balanceBias(ctx context.Context, p *point) error {
 	return err
 }
 
-// bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most enough
-// already. slope returns the first and second derivative of the sum of losses after a change of the bias.
+// bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most
+// enough already. slope returns the first and second derivative of the sum of losses after a change of the bias.
 func bestBias(enough float64, slope func(by float64) (slope, curvature float64, err error)) (by float64, err error) {
 	first, _, err := slope(0)
 	if err != nil || math.Abs(first) <= enough {
@@ -238,48 +241,43 @@ func bestBias(enough float64, slope func(by float64) (slope, curvature float64, 
 //
 // Let m be the margin of a row, and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, minus
 // |v|^2 / (2 l2), where v is the sum of a y x over the features. loss + a m is concave in a, and 0 for a = 0. The
-// gradient is g = l2 w - v. With a bias, the a of both classes must have the same sum. So dualObjective multiplies the a of the
-// class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum. It changes v by e times u, the
-// class's part of v, which is at most r = sum a R long, where R is the largest norm of a row. So it lengthens v by at most e r.
-// For the hinge, u v = l2 u w - u g, and u w is the sum of a m less that of a y times the bias: v^2 grows by at most
-// e (2 r |g| - 2 l2 u w) + (e r)^2. The a of fixed rows stay.
+// gradient is g = l2 w - v. With a bias, the a of both classes must have the same sum. So dualObjective multiplies the
+// a of the class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum. It changes v by
+// e times u, the class's part of v, whose norm is at most r = R sum a, where R is the largest norm of a row. So it
+// lengthens v by at most e r. The hinge has a closer bound: u v = l2 u w - u g, and u w is the sum of a m, less the
+// bias times the sum of a y. So v^2 grows by at most 2e (r |g| - l2 u w) + (e r)^2. The a of fixed rows stay.
 func (s *search) dualObjective(p *point) float64 {
-	square := 0.0
+	square, fixed := 0.0, s.hinge.fixedDuals()
 	for i, g := range p.Gradient[:s.features] {
 		v := float64(s.L2*p.W[i]) - g
 		square += float64(v * v)
 	}
-	fixed := s.hinge.fixedDuals()
-	dual, more := p.Entropies[0]+p.Entropies[1]+(fixed[0]+fixed[1]), 0
+	dual, norm, e, more := p.Entropies[0]+p.Entropies[1]+(fixed[0]+fixed[1]), math.Sqrt(square), 0.0, 0
 	if p.Duals[1]+fixed[1] > p.Duals[0]+fixed[0] {
 		more = 1
 	}
 	most, other := p.Duals[more], p.Duals[1-more]+(fixed[1-more]-fixed[more])
-	switch {
-	case s.features == s.cols:
-	case other < 0:
+	if s.features < s.cols && other < 0 {
 		return math.Inf(-1) // the fixed rows alone have a greater sum
-	case most > 0 && s.hinge != nil:
-		e := 1 - other/most
+	}
+	if s.features < s.cols && most > 0 {
+		e = 1 - other/most
 		dual -= float64(e * max(0, p.Entropies[more]))
-		along := p.Margins[more] - float64(float64(float64(2*more-1)*most)*p.W[s.features])
-		r := float64(most * s.radius)
-		square += float64(e*(float64(2*r*learner.Norm(p.Gradient[:s.features]))-float64(2*s.L2*along))) + float64(float64(e*r)*float64(e*r))
-	case most > 0:
-		e := 1 - other/most
-		dual -= float64(e * max(0, p.Entropies[more]))
-		norm := math.Sqrt(square) + float64(float64(e*most)*s.radius)
+	}
+	if s.hinge == nil {
+		norm += float64(float64(e*most) * s.radius)
 		return dual - float64(norm*norm)/(2*s.L2)
 	}
-	if s.hinge != nil {
-		return dual - max(0, square)/(2*s.L2)
+	r, along := float64(most*s.radius), p.Margins[more]
+	if s.features < s.cols {
+		along -= float64(float64(2*more-1) * float64(most*p.W[s.features]))
 	}
-	norm := math.Sqrt(square)
-	return dual - float64(norm*norm)/(2*s.L2)
+	grown := float64(2*e*(float64(r*learner.Norm(p.Gradient[:s.features]))-float64(s.L2*along))) + float64(float64(e*r)*float64(e*r))
+	return dual - max(0, square+grown)/(2*s.L2)
 }
 
 const (
-	mostExactColumns    = 256  // a Hessian of all rows takes little time for so many columns
+	mostExactColumns    = 256  // a Hessian of all rows takes little time for up to this number of columns
 	sampleRowsPerColumn = 8    // rows for each column in a sampled Hessian
 	mostFactorColumns   = 4096 // the factor of a sampled Hessian of this many columns has 64 MiB
 	savedProducts       = 20   // products that a factor saves in a step, about
@@ -290,8 +288,9 @@ const (
 	sparseMultiplicationsPerElement = 70
 )
 
-// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves: savedProducts, and for dense rows
-// as many more as the search took so far. Products of sparse rows take so little that the Hessian came too late.
+// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves: savedProducts, and for
+// dense rows as many more as the search took so far. Products of sparse rows take so little that the Hessian came too
+// late.
 func (s *search) factorSavesTime() bool {
 	d, products := float64(s.cols), float64(savedProducts)*sparseMultiplicationsPerElement
 	if s.isDense {

@@ -35,7 +35,7 @@ type search struct {
 	isExact      bool // the factor is of a Hessian with all rows
 	idleSteps    int  // consecutive steps whose gain is rounding error
 	hasBatchSums bool // the sums at the weights were made by batches
-	resumed      bool // the state is that of a checkpoint
+	resumed      bool // the state comes from a checkpoint
 }
 
 // newSearch returns a search with the loss of h in place of Task.Loss unless h is nil.
@@ -49,9 +49,10 @@ func newSearch(tally *Tally, h *smoothHinge) *search {
 	return s
 }
 
-// begin makes the first pass, at weights w whose scores are given. It stores everything about the rows that doesn't depend on
-// the weights. nil weights are zeros. With nil scores, the first pass is at zero weights; unless w is zeros too, two passes
-// follow. After a checkpoint, begin repeats the pass at the weights of the checkpoint, and takes nothing from its arguments.
+// begin makes the first pass, at weights w whose scores are given. It stores everything about the rows that doesn't
+// depend on the weights. nil weights are zeros. With nil scores, the first pass is at zero weights; unless w is zeros
+// too, two passes follow. After a checkpoint, begin repeats the pass at the weights of the checkpoint, and takes
+// nothing from its arguments.
 func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound float64) error {
 	n, p := s.Rows.Rows(), &s.pointAtWeights
 	s.y, s.weights = make([]float64, n), make([]float64, n)
@@ -152,8 +153,8 @@ func (s *search) endFirstPass(ctx context.Context, elements []int64) error {
 	return nil
 }
 
-// evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
-// it sums over the chunk, and seen with the sums of each batch.
+// evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk
+// before it sums over the chunk, and seen with the sums of each batch.
 func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *batchSums), seen func(*batchSums)) error {
 	p.reset(s.cols, len(p.Scores))
 	merge := func(t *batchSums) {
@@ -308,7 +309,8 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	return err
 }
 
-// scoreRows writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no such rows.
+// scoreRows writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no such
+// rows.
 func (s *search) scoreRows(ctx context.Context, d, scores, curvature []float64) error {
 	if !slices.Contains(curvature, 0) {
 		return nil

@@ -90,7 +90,8 @@ type pieceArgs struct {
 	IsDense           bool
 }
 
-// tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
+// tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the
+// rows.
 func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
 	t.batches, t.isDense = o.Batches, o.IsDense
@@ -101,8 +102,9 @@ func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 		}
 		before = g.End
 	}
-	if o.Batches != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows ||
-		o.Factor == nil && len(o.Curvature) != rows || o.Curvature != nil && len(o.Curvature) != rows || o.Factor != nil && len(o.Factor) != rows {
+	isWrong := func(v []float64) bool { return v != nil && len(v) != rows }
+	if before != (rows+block.ChunkRows-1)/block.ChunkRows || o.Factor == nil && o.Curvature == nil || isWrong(o.Factor) ||
+		isWrong(o.Curvature) {
 		return nil, distributed.ErrOtherRows
 	}
 	return t, nil
@@ -171,8 +173,8 @@ func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 	return some
 }
 
-// sumsRemote makes the pass of columnSums on the cluster. It calls merge with the sums of each batch. A nil curvature makes no
-// squares.
+// sumsRemote makes the pass of columnSums on the cluster. It calls merge with the sums of each batch. A nil curvature
+// makes no squares.
 func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
 	cut, n := pieces(t.batches, t.src.Rows()), 0
 	return distributed.EachOwn(ctx, t.src, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
@@ -193,8 +195,8 @@ func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, mer
 // productRemote makes the pass of product on the cluster.
 func (t *table) productRemote(ctx context.Context, d, curvature, scores []float64, merge func(*batchSums)) error {
 	cut, row := pieces(t.batches, t.src.Rows()), 0
-	return distributed.EachOwn(ctx, t.src, productTask, d, chunksOf(cut), func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) },
-		func(sums []*batchSums) error {
+	return distributed.EachOwn(ctx, t.src, productTask, d, chunksOf(cut),
+		func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) }, func(sums []*batchSums) error {
 			for _, t := range sums {
 				row = spreadScores(scores, t.Scores, curvature, row, false)
 				t.visitedRows = int64(len(t.Scores))
@@ -207,8 +209,8 @@ func (t *table) productRemote(ctx context.Context, d, curvature, scores []float6
 // flatScoresRemote makes the pass of scoreFlatRows on the cluster.
 func (t *table) flatScoresRemote(ctx context.Context, d, curvature, scores []float64, merge func(int64)) error {
 	cut, row := pieces(t.batches, t.src.Rows()), 0
-	return distributed.EachOwn(ctx, t.src, flatScoresTask, d, chunksOf(cut), func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) },
-		func(some []float64) error {
+	return distributed.EachOwn(ctx, t.src, flatScoresTask, d, chunksOf(cut),
+		func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) }, func(some []float64) error {
 			row = spreadScores(scores, some, curvature, row, true)
 			merge(int64(len(some)))
 			return nil
@@ -266,8 +268,8 @@ func (t *table) hessianRemote(ctx context.Context, m *gram.Triangle, curvature [
 	})
 }
 
-// nearArgs are the weights and the slope of nearTask, and nearOwn the multipliers of the rows of a piece and the numbers of the
-// rows that are near whatever their margins.
+// nearArgs are the weights and the slope of nearTask, and nearOwn the multipliers of the rows of a piece and the
+// numbers of the rows that are near whatever their margins.
 type (
 	nearArgs struct {
 		W     []float64

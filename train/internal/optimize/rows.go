@@ -91,8 +91,8 @@ func (p *point) reset(cols, rows int) {
 	*p = point{W: p.W, Scores: p.Scores, Gradient: p.Gradient, Diagonal: p.Diagonal, Curvature: p.Curvature}
 }
 
-// A form is how the rows of a chunk are read. All forms give the same elements, without zeros, because the order of a sum
-// depends on the number of elements before each element.
+// A form is how the rows of a chunk are read. All forms give the same elements, without zeros, because the order of a
+// sum depends on the number of elements before each element.
 type form struct {
 	elements int // number of elements that aren't 0
 	// rows, for a dense chunk of which at most a quarter of the elements aren't 0, is a copy without zeros. Otherwise it
@@ -335,8 +335,8 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 	}
 }
 
-// columnSums adds factor times row to the sums, and unless curvature is nil, curvature times squared row to the squares, for
-// each row of a chunk.
+// columnSums adds factor times row to the sums, and unless curvature is nil, curvature times squared row to the
+// squares, for each row of a chunk.
 func (t *table) columnSums(c *scratch, chunk block.Chunk, factor, curvature []float64) {
 	if t.isDense {
 		t.panelRows(c).sums(chunk, factor, curvature)
@@ -360,8 +360,8 @@ func (t *table) columnSums(c *scratch, chunk block.Chunk, factor, curvature []fl
 	}
 }
 
-// visit writes the scores at d of the rows of a chunk with takes(row) to scores, and returns their number. Unless factor is nil,
-// it adds factor(row, score) times row to the sums. d is a result of pad.
+// visit writes the scores at d of the rows of a chunk with takes(row) to scores, and returns their number. Unless
+// factor is nil, it adds factor(row, score) times row to the sums. d is a result of pad.
 func (t *table) visit(c *scratch, chunk block.Chunk, d []float64, takes func(r int) bool, scores []float64,
 	factor func(r int, score float64) float64) (n int64) {
 	if t.isDense {
@@ -395,8 +395,8 @@ func (t *table) product(c *scratch, chunk block.Chunk, d, curvature, scores []fl
 		func(r int, score float64) float64 { return curvature[r] * score })
 }
 
-// scoreFlatRows writes the scores at d of the rows without a curvature to scores, and returns their number. d is a result of
-// pad.
+// scoreFlatRows writes the scores at d of the rows without a curvature to scores, and returns their number. d is a
+// result of pad.
 func (t *table) scoreFlatRows(c *scratch, chunk block.Chunk, d, curvature, scores []float64) (n int64) {
 	return t.visit(c, chunk, d, func(r int) bool { return curvature[r] == 0 }, scores, nil)
 }

@@ -11,9 +11,9 @@ import (
 // With a slope above mostSlope, dual variables would be rounding errors of margins.
 const mostSlope = 1 << 40
 
-// A smoothHinge is a smooth form of the hinge loss, its augmented Lagrangian. The loss of a row with margin 1-u is the maximum
-// over a of a u - (a-base)^2 / (2 slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0 and 1 are the
-// row's kinks.
+// A smoothHinge is a smooth form of the hinge loss, its augmented Lagrangian. The loss of a row with margin 1-u is the
+// maximum over a of a u - (a-base)^2 / (2 slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0
+// and 1 are the row's kinks.
 type smoothHinge struct {
 	slope       float64
 	base        []float64 // multiplier of each row
@@ -28,14 +28,15 @@ type smoothHinge struct {
 	widestZone float64 // widest zone since the multipliers changed
 }
 
-// fixedRows are the rows that a search leaves out: each dual variable stays 0 or 1. Their losses are a linear function of the
-// weights.
+// fixedRows are the rows that a search leaves out: each dual variable stays 0 or 1. Their losses are a linear function
+// of the weights.
 type fixedRows struct {
 	duals  [2]float64 // sum of the dual variables of each class, with the sample weights
 	vector []float64  // sum of dual variable times label times row, for all columns
 }
 
-// state saves or restores the state without base. It does nothing if h is nil, and so do firstLength, setZone and restoreZone.
+// state saves or restores the state without base. It does nothing if h is nil, and so do firstLength, setZone and
+// restoreZone.
 func (h *smoothHinge) state(w *checkpoint.Walk) {
 	if h != nil {
 		learner.State(w, &h.stepsBefore, &h.stuckTimes, &h.slope, &h.zone, &h.widestZone)
@@ -47,7 +48,8 @@ func (h *smoothHinge) dual(i int64, u float64) float64 {
 	return max(0, min(1, h.base[i]+float64(h.slope*u)))
 }
 
-// isNear tells whether a row with margin 1-u is near its kink: its dual variable would change from 0 to 1 within the distance.
+// isNear tells whether a row with margin 1-u is near its kink: its dual variable would change from 0 to 1 within the
+// distance.
 func (h *smoothHinge) isNear(u float64) bool { return math.Abs(u) <= 0.5/h.slope }
 
 // losses is Task.Loss for the rows from first on. curvature is the mean over margins that differ from the row's by at
@@ -74,8 +76,8 @@ func (h *smoothHinge) losses(first int64, z, factor, curvature, loss, y []float6
 	}
 }
 
-// derivatives adds to the slope and the curvature of the losses along a step, without a zone, for the rows from first on. They
-// have scores z and sample weights, and the step has scores d.
+// derivatives adds to the slope and the curvature of the losses along a step, without a zone, for the rows from first
+// on. They have scores z and sample weights, and the step has scores d.
 func (h *smoothHinge) derivatives(first int64, z, d, y, weights []float64) (slope, curvature float64) {
 	d, y, weights = d[:len(z)], y[:len(z)], weights[:len(z)]
 	for k, base := range h.base[first:][:len(z)] {
@@ -99,7 +101,7 @@ func (h *smoothHinge) addFixed(p *point) {
 	f64.Axpy(p.Gradient, -1, h.fixed.vector)
 }
 
-// duals returns the sums of the dual variables of the fixed rows of each class.
+// fixedDuals returns the sums of the dual variables of the fixed rows of each class.
 func (h *smoothHinge) fixedDuals() (duals [2]float64) {
 	if h != nil && h.fixed != nil {
 		duals = h.fixed.duals
@@ -121,8 +123,8 @@ func (h *smoothHinge) fixedSlope(step []float64) float64 {
 	return -f64.Dot(step, h.fixed.vector[len(h.fixed.vector)-len(step):])
 }
 
-// firstLength returns the first length to try of a step with scores d, from scores z: 1, or the length that takes no margin beyond
-// all kinks. Without a row near its kink, a step can be many powers of ten too long.
+// firstLength returns the first length to try of a step with scores d, from scores z: 1, or the length that takes no
+// margin beyond all kinks. Without a row near its kink, a step can be many powers of ten too long.
 func (h *smoothHinge) firstLength(z, d []float64) float64 {
 	if h == nil {
 		return 1
