@@ -123,6 +123,7 @@ var trainings = []training{
 	{"long", "svm", "loss=hinge"},
 	{"wide", "svm", "loss=hinge l2=0.1 epochs=20"},
 	{"few three", "svm", "loss=hinge multiclass=joint epochs=30"},
+	{"three", "svm", "loss=hinge multiclass=joint epochs=12"},
 	{"columns", "svm", "loss=hinge epochs=12"},
 	{"tiny", "separable", ""},
 	{"apart", "separable", ""},

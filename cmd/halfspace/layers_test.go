@@ -37,6 +37,7 @@ var layers = [][]string{
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas"},
 	{"train/learner", "dataset/records"},
 	{"train/internal/online", "train/internal/optimize"},
+	{"train/internal/dualdescent"},
 	{"train/"},
 	{"train", "plot"},
 	{"separability"},

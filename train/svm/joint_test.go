@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/internal/dualdescent"
 	"halfspace/train/learner"
 )
 
@@ -119,7 +120,7 @@ func TestJointOfTwo(t *testing.T) {
 	for _, bias := range []bool{true, false} {
 		numbers := noisyClasses(200, 4, 2, bias)
 		task := jointTask(numbers, Settings{Options: Options{L2: 0.8, Epochs: 10_000}})
-		joint := require.Value(solveJoint(t.Context(), task, 0))(t)
+		joint := require.Value(dualdescent.CrammerSinger(t.Context(), task, 0))(t)
 		signs := noisyClasses(200, 4, 2, bias)
 		for b := range signs.Blocks(t.Context()) {
 			for r, y := range b.Y {

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
+	"halfspace/train/internal/dualdescent"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -112,7 +113,7 @@ const (
 // sum. The next pass over all rows adds the rows that were left out wrongly. The base takes eight bytes for each row.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
-// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see solveJoint.
+// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package dualdescent.
 //
 // If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole chunks of rows,
 // as far from each other as possible. Train first subtracts a number near their values from columns that are far from
@@ -123,7 +124,7 @@ const (
 // features that overflow, errors of src, and ctx's error.
 //
 // With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
-// package optimize. More than two classes have the order of solveJoint.
+// package optimize. More than two classes have the order of package dualdescent.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	src, err := begin(ctx, src, &opt)
 	if err != nil {
@@ -178,7 +179,7 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	case opt.Loss == SquaredHinge:
 		return task.Truncated(ctx)
 	case usesDualDescent(src.Rows(), cols):
-		return task.DualHinge(ctx)
+		return dualdescent.Hinge(ctx, task)
 	}
 	return task.Hinge(ctx)
 }

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/dualdescent"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/svm"
@@ -50,7 +49,7 @@ func task(opt learner.Options, rows block.Source, p optimize.Penalty) *optimize.
 func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error) {
 	return map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error){
 		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
-			return task(opt, rows, optimize.Penalty{L2: l2}).DualHinge(ctx)
+			return dualdescent.Hinge(ctx, task(opt, rows, optimize.Penalty{L2: l2}))
 		},
 		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
 			return task(opt, rows, optimize.Penalty{L2: l2}).Hinge(ctx)
@@ -160,114 +159,6 @@ func TestHingePasses(t *testing.T) {
 		}
 		if _, err := solve(ctx, learner.Options{Epochs: 10, Run: learner.Run{Workers: 1}}, d, 1); err == nil {
 			t.Errorf("%s: a cancelled search returns no error", name)
-		}
-	}
-}
-
-// TestDualLimit: dual coordinate descent trains within any limit of passes that leaves one for a sweep. It stops at the limit only
-// if the passes left are too few for a sweep and a measurement.
-func TestDualLimit(t *testing.T) {
-	for _, bias := range []bool{false, true} {
-		d, least := rows(600, 100, bias), int64(4)
-		if bias {
-			least = 5
-		}
-		for limit := least; ; limit++ {
-			s := require.Value(solvers()["by row"](t.Context(), learner.Options{Epochs: limit}, d, 1))(t)
-			if s.Passes > limit || s.Steps == 0 || s.OutOfPasses && s.Passes+least-1 <= limit {
-				t.Errorf("bias %t, at most %d passes: %d passes, %d steps, out of passes %t", bias, limit, s.Passes, s.Steps, s.OutOfPasses)
-			}
-			if !s.OutOfPasses {
-				break
-			}
-		}
-	}
-}
-
-// TestHingeBias: dual coordinate descent takes at most half as many passes again with a bias. A bias that has to go far for a great
-// penalty gets there.
-func TestHingeBias(t *testing.T) {
-	passes := func(l2 float64, bias bool) int64 {
-		s := require.Value(solvers()["by row"](t.Context(), learner.Options{Epochs: 1000, Run: learner.Run{Workers: 2}}, rows(600, 900, bias), l2))(t)
-		if s.Gap() > 1e-6*s.Objective {
-			t.Errorf("l2 %v, bias %t: the gap is %v of %v after %d passes", l2, bias, s.Gap(), s.Objective, s.Passes)
-		}
-		return s.Passes
-	}
-	for _, l2 := range []float64{0.01, 0.1, 1, 1e4, 1e8} {
-		with, without := passes(l2, true), passes(l2, false)
-		if l2 <= 1 && 2*with > 3*without {
-			t.Errorf("l2 %v: %d passes with a bias, %d without", l2, with, without)
-		}
-	}
-}
-
-// TestDualPasses: moves of all variables between the passes save a third of the passes, which are 99 and 158 without them.
-func TestDualPasses(t *testing.T) {
-	for d, most := range map[*block.Data]int64{rows(100, 300, false): 75, rows(300, 400, false): 105} {
-		s := require.Value(solvers()["by row"](t.Context(), learner.Options{Epochs: 1000}, d, 0.01))(t)
-		if s.Passes > most || s.Gap() > 1e-6*s.Objective {
-			t.Errorf("%d rows: %d passes bring the gap to %v of %v, want at most %d", d.Rows(), s.Passes, s.Gap(), s.Objective, most)
-		}
-	}
-}
-
-// TestCombine: combine never lowers the dual objective by more than rounding errors, and raises it often. The variables stay in
-// their bounds, and the bias of its move belongs to the move's dual variables.
-func TestCombine(t *testing.T) {
-	for _, bias := range []bool{false, true} {
-		for _, l2 := range []float64{1e-4, 0.01, 1} {
-			d := testproblems.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) })
-			all := require.Value(task(learner.Options{Epochs: 1000}, d, optimize.Penalty{L2: l2}).Combine(t.Context(), 40))(t)
-			rises := 0
-			for i, c := range all {
-				if !(c.After >= c.Before-1e-11*math.Abs(c.Before)) || c.Bias != c.Want {
-					t.Errorf("bias %t, l2 %v, sweep %d: combine takes the dual objective from %v to %v; its move has the bias %v, want %v", bias, l2, i, c.Before, c.After, c.Bias, c.Want)
-				}
-				for k, a := range c.A {
-					if !(a >= 0 && a <= c.Weights[k]) {
-						t.Errorf("bias %t, l2 %v, sweep %d: dual variable %v of row %d, whose weight is %v", bias, l2, i, a, k, c.Weights[k])
-					}
-				}
-				if c.After > c.Before {
-					rises++
-				}
-			}
-			if rises < len(all)/10 {
-				t.Errorf("bias %t, l2 %v: %d of %d calls of combine raise the dual objective", bias, l2, rises, len(all))
-			}
-		}
-	}
-}
-
-// TestDualResume: a search by rows that stops after some passes, and goes on from its checkpoint, has the same weights.
-func TestDualResume(t *testing.T) {
-	d := rows(600, 100, true)
-	solve := func(ctx context.Context, run learner.Run) (*optimize.Solution, error) {
-		return task(learner.Options{Epochs: 40, Run: run}, d, optimize.Penalty{L2: 0.01}).DualHinge(ctx)
-	}
-	want := require.Value(solve(t.Context(), learner.Run{}))(t)
-	for after := int64(2); after < want.Passes; after += 1 + after/4 {
-		dir := t.TempDir()
-		open := func() *checkpoint.Run {
-			return require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
-		}
-		run := open()
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := solve(ctx, learner.Run{Checkpoint: run.Part(0), Progress: func(p learner.Progress) {
-			if p.Epoch >= after {
-				cancel()
-			}
-		}})
-		run.Close()
-		if cancel(); err == nil {
-			t.Fatalf("a search that was cancelled after %d passes returns no error", after)
-		}
-		run = open()
-		got := require.Value(solve(t.Context(), learner.Run{Checkpoint: run.Part(0)}))(t)
-		run.Close()
-		if !slices.Equal(got.W, want.W) || got.Passes != want.Passes || got.Steps != want.Steps {
-			t.Errorf("stopped after %d passes: %d passes and %d steps, want %d and %d", after, got.Passes, got.Steps, want.Passes, want.Steps)
 		}
 	}
 }

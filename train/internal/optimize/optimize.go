@@ -2,7 +2,7 @@
 //
 // Task describes the minimisation. Task.Elastic takes a penalty L1, by the proximal Newton method with a Hessian or by
 // coordinate descent over columns. Task.Truncated is Newton's method with steps by conjugate gradients, for many
-// columns. Task.Hinge minimises the hinge by the steps of Truncated, and Task.DualHinge by dual coordinate descent.
+// columns. Task.Hinge minimises the hinge by the steps of Truncated.
 package optimize
 
 import (
@@ -123,6 +123,14 @@ func (t *Task) measureSolution(ctx context.Context, s *Solution, pivots []float6
 		return r, nil
 	}
 	return r, learner.OverflowError()
+}
+
+// classOf returns the number of the class with the label y.
+func classOf(y float64) int {
+	if y > 0 {
+		return 1
+	}
+	return 0
 }
 
 // A Tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.

@@ -1,0 +1,454 @@
+// Package dualdescent minimises hinge losses by dual coordinate descent.
+package dualdescent
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
+	"halfspace/train/learner"
+)
+
+const (
+	gapGoal            = 5e-7 // the search stops at a gap of this times the objective
+	leastMeasureFactor = 1e-9 // the search ends when measureFactor falls below this
+	leastMeasureCut    = 0.05 // least factor of measureFactor after the gap was computed
+	mostMeasureCut     = 0.5  // greatest factor of measureFactor after the gap was computed
+
+	biasSoftness = 0.05 // softness of a bias, as a share of the mean of squares
+	driftShare   = 0.5  // stride doubles if biases minus centre keep their direction and more than this times their size
+
+	neighbourRows = 16 // rows of a group; with 64 the search takes many more passes
+)
+
+// Hinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) of rows with labels -1 and +1; see solve.
+func Hinge(ctx context.Context, t *optimize.Task) (*optimize.Solution, error) {
+	return solve(ctx, t, hinge{}, 1)
+}
+
+// CrammerSinger returns weights near the minimum for the loss max over the classes k of w_k.x - w_y.x + [k is not y] of
+// rows whose label y is the number of a class; see solve (Crammer and Singer, "On the Algorithmic Implementation of
+// Multiclass Kernel-based Vector Machines", Journal of Machine Learning Research 2, 2001). The solution has one vector
+// of weights for each class.
+func CrammerSinger(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.Solution, error) {
+	return solve(ctx, t, crammerSinger(len(t.Rows.Spec().Classes)), seed)
+}
+
+// CrammerSingerLosses makes a pass over the rows for each of the given lists of one vector of weights for each class.
+// It returns the sums of the losses of CrammerSinger times sample weights.
+func CrammerSingerLosses(ctx context.Context, rows block.Source, workers int, all [][]float64) ([]float64, error) {
+	var sums []float64
+	spec := rows.Spec()
+	n, cols, features := len(spec.Classes), spec.Cols(), spec.Width()
+	for _, vectors := range all {
+		w, bias := make([]float64, features*n), make([]float64, n)
+		for k := range n {
+			for c, v := range vectors[k*cols:][:features] {
+				w[c*n+k] = v
+			}
+			if spec.Bias {
+				bias[k] = vectors[k*cols+features]
+			}
+		}
+		sum, err := sumLosses(ctx, rows, workers, crammerSinger(n), w, bias)
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+// solve finds weights w near the minimum of
+//
+//	1/2 L2 |w|^2 + sum over the rows of the sample weight times the loss
+//
+// without a penalty on biases. Rows that aren't in memory are copied. If ctx ends or reading the rows fails, it
+// returns the weights so far with the error. Its steps are changes of a row's dual variables by visits. A pass counts
+// as many visits as there are rows.
+//
+// The method is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual
+// Coordinate Descent Method for Large-scale Linear SVM", ICML 2008, algorithm 3; for more than two classes Keerthi,
+// Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class Linear SVMs", KDD 2008). A
+// visit of a row finds the best dual variables of that row for the present variables of the other rows, and changes w.
+// Each pass visits the rows in a new random order; see sweep. Rows whose variables are at a bound and would stay there
+// are left out until the estimate of the gap has fallen to a tenth. The visits of a pass add up this estimate. Between
+// passes, accelerate adds multiples of two moves of all variables: alone, the visits may take hundreds of passes.
+//
+// With biases, the method of multipliers meets the constraints on the sums of dual variables (Hestenes, "Multiplier
+// and Gradient Methods", Journal of Optimization Theory and Applications 4, 1969). A bias b has the penalty r/2 (b -
+// centre)^2, so b is centre + sum of a / r. Once the violation of the optimum's conditions is at most |b - centre|,
+// the centre moves by stride x (b - centre). The smaller 1/r is, the less a visit moves the bias of all other rows,
+// and the fewer passes the search takes; but b - centre is then small too. So stride doubles if b - centre has the
+// direction that it had before the last move and more than half its size; otherwise stride is 1.
+//
+// The search stops once the duality gap is at most 5e-7 of the objective. The result doesn't depend on the workers,
+// nor on the form or the kind of the source.
+func solve(ctx context.Context, t *optimize.Task, p problem, seed uint64) (*optimize.Solution, error) {
+	s := newSearch(t, p, seed)
+	err := s.begin(ctx)
+	if err == nil && !s.hasOneClass() {
+		if _, err = s.Checkpoint.Load(s.state); err == nil {
+			err = s.maximise(ctx)
+		}
+	}
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective(),
+		LowerBound: min(s.objective(), s.lowerBound), Passes: s.Passes(), Visits: s.VisitedRows, Steps: s.Steps,
+		OutOfPasses: s.outOfPasses}, err
+}
+
+// A search is the state of solve.
+type search struct {
+	dual
+	saved
+	seed           uint64
+	weightedRows   int64     // number of rows with a sample weight above 0
+	weight         float64   // sum of the sample weights
+	outOfPasses    bool      // the limit of passes ended the search
+	touched        uint32    // keeps the loads of touch from being compiled away
+	order          []int     // numbers of the rows of a sweep
+	slope, by, one []float64 // of a visited row: slopes, and the change of its variables; one is 1 for each class
+}
+
+// saved is the part of a search that a checkpoint holds.
+type saved struct {
+	optimize.Tally
+	moving
+	sweeps        uint64
+	isLeftOut     []bool    // rows that are left out
+	centreMove    []float64 // biases minus the centre, before the centre's last move
+	stride        float64   // the centre's last move divided by centreMove
+	slopeLimit    float64   // rows whose violation is below this times -1 are left out
+	lowerBound    float64   // the greatest dual objective so far, times l2
+	loss          float64
+	isMeasured    bool    // loss and lowerBound belong to the variables
+	measureFactor float64 // the gap is computed once its estimate is at most this times the gap to reach
+	wakeEstimate  float64 // rows left out are visited again once the estimate of the gap is at most this
+}
+
+// state saves or restores the state of the search before a sweep.
+func (s *search) state(w *checkpoint.Walk) {
+	s.Tally.State(w)
+	learner.State(w, &s.sweeps, &s.stride, &s.slopeLimit, &s.lowerBound, &s.loss, &s.isMeasured, &s.measureFactor,
+		&s.wakeEstimate, &s.elementsVisited, s.centre, s.centreMove)
+	for _, v := range []variables{s.variables, s.earlier, s.lastMove} {
+		learner.State(w, v.w, v.bias, v.a)
+	}
+	checkpoint.Values(w, s.isLeftOut)
+}
+
+func newSearch(t *optimize.Task, p problem, seed uint64) *search {
+	features, rows, n := t.Rows.Spec().Width(), int(t.Rows.Rows()), p.vectors()
+	s := &search{dual: dual{problem: p, features: features, rows: make([]row, 0, rows),
+		centre: make([]float64, n)}, seed: seed}
+	s.slope, s.by, s.one = make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, p.classes())
+	s.saved = saved{Tally: optimize.Tally{Task: t, Start: time.Now()}, isLeftOut: make([]bool, rows),
+		centreMove: make([]float64, n), slopeLimit: math.Inf(1), measureFactor: 1, wakeEstimate: math.Inf(1),
+		isMeasured: true}
+	for _, v := range []*variables{&s.variables, &s.earlier, &s.lastMove} {
+		*v = newVariables(features, rows, n)
+	}
+	return s
+}
+
+// begin makes a pass over the rows and keeps them.
+func (s *search) begin(ctx context.Context) error {
+	_, stays := s.Rows.(*block.Data)
+	squares := 0.0
+	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
+		if err != nil {
+			return err
+		}
+		for _, chunk := range chunks {
+			s.chunks = append(s.chunks, keep(chunk, stays))
+			for r, y := range chunk.Y {
+				weight, square := chunk.Weight(r), s.chunks[len(s.chunks)-1].row(r, s.Rows.Spec().Bias).square()
+				if squares, s.weight = squares+float64(square*weight), s.weight+weight; weight > 0 {
+					s.weightedRows++
+				}
+				s.rows = append(s.rows, row{float64(y), weight / s.L2, square})
+			}
+		}
+	}
+	if s.Visit(int64(len(s.rows)), nil, nil); s.weight == 0 {
+		return learner.ErrWeightless
+	}
+	if squares-squares != 0 {
+		return learner.OverflowError()
+	}
+	if s.Rows.Spec().Bias {
+		if s.softness = biasSoftness * squares / s.weight; s.softness == 0 {
+			s.softness = 1 // any penalty works if all features are 0
+		}
+	}
+	s.loss = s.weight // with zero weights
+	for i := range s.rows {
+		if one := &s.rows[i]; one.square+s.softness > 0 {
+			one.square += s.softness
+		} else {
+			one.square = 1 / (2 * one.bound) // so that a visit moves the variables to their bounds
+		}
+	}
+	s.includeAllRows()
+	return nil
+}
+
+// hasOneClass tells whether all rows with a sample weight above 0 have the same class. It then sets the biases to an
+// optimum, at which no row has a loss.
+func (s *search) hasOneClass() bool {
+	first := slices.IndexFunc(s.rows, func(r row) bool { return r.bound > 0 })
+	if s.softness == 0 || slices.ContainsFunc(s.rows, func(r row) bool { return r.bound > 0 && r.y != s.rows[first].y }) {
+		return false
+	}
+	s.slopes(s.rows[first].y, s.bias)
+	for k := range s.bias {
+		s.bias[k] *= -1
+	}
+	s.loss = 0
+	return true
+}
+
+// maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
+// gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
+func (s *search) maximise(ctx context.Context) error {
+	for s.Mark(s.state); s.leavesPasses(1); s.Mark(s.state) {
+		steps := s.Steps
+		swept, err := s.sweep(ctx)
+		if err != nil {
+			return err
+		}
+		if s.isMeasured = false; s.leavesPasses(1) {
+			projected, err := s.accelerate(ctx, &s.dual)
+			if s.Visit(projected, nil, nil); err != nil {
+				return err
+			}
+		}
+		off := s.recentre(swept.violation)
+		if s.softness > 0 {
+			swept.gap += float64(2*off) / s.softness
+		}
+		stuck := steps == s.Steps && off == 0
+		ready := stuck || !s.exceeds(swept.gap, s.measureFactor*gapGoal) // NaN ends the search
+		if !ready && swept.gap > s.wakeEstimate {
+			continue
+		}
+		if !ready || int64(len(s.order)) < s.weightedRows {
+			s.wakeEstimate = swept.gap / 10
+			s.includeAllRows()
+			continue
+		}
+		if err := s.measure(ctx); err != nil {
+			return err
+		}
+		gap, goal := s.objective()-s.lowerBound, gapGoal*s.objective()
+		if gap <= goal || s.measureFactor < leastMeasureFactor || stuck {
+			return nil
+		}
+		s.measureFactor *= min(mostMeasureCut, max(leastMeasureCut, mostMeasureCut*goal/gap))
+	}
+	if s.outOfPasses = true; s.isMeasured {
+		return nil
+	}
+	return s.measure(ctx)
+}
+
+// leavesPasses tells whether the limit leaves a number of passes besides the passes of the last measure.
+func (s *search) leavesPasses(passes int64) bool {
+	last := int64(2)
+	if s.softness > 0 {
+		last = 3
+	}
+	return s.Passes()+passes+last <= s.Epochs
+}
+
+// includeAllRows makes the next sweep visit all rows with a sample weight above 0.
+func (s *search) includeAllRows() {
+	s.slopeLimit = math.Inf(1)
+	for i, r := range s.rows {
+		s.isLeftOut[i] = r.bound == 0
+	}
+}
+
+// A sweepResult is the result of a sweep.
+type sweepResult struct {
+	violation float64 // greatest violation of a visited row, and 0 at the optimum
+	gap       float64 // estimate of the duality gap, divided by l2: the sum of the parts of the visited rows
+}
+
+// sweep visits the rows that aren't left out, in a random order. It permutes groups of neighbouring rows, and the rows
+// within each group. That takes far less time than to fetch single rows from all over the memory. Chunk by chunk, the
+// search would take many times as many passes.
+func (s *search) sweep(ctx context.Context) (t sweepResult, err error) {
+	rng := rand.NewPCG(s.seed, s.sweeps)
+	s.order = s.order[:0]
+	for i, isLeftOut := range s.isLeftOut {
+		if !isLeftOut {
+			s.order = append(s.order, i)
+		}
+	}
+	groups := slices.Collect(slices.Chunk(s.order, neighbourRows))
+	learner.Permute(groups, rng)
+	for _, rows := range groups {
+		if learner.Permute(rows, rng); ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		for _, i := range rows {
+			s.touched += s.chunks[i/block.ChunkRows].touch(i%block.ChunkRows) + uint32(s.rows[i].y) + uint32(s.a[i*len(s.by)])
+		}
+		for _, i := range rows {
+			s.visit(i, &t)
+		}
+	}
+	s.Visit(int64(len(s.order)), learner.SumOf(s.w, s.bias), nil)
+	s.sweeps++
+	if s.slopeLimit = t.violation; !(t.violation > 0) {
+		s.slopeLimit = math.Inf(1)
+	}
+	return t, nil
+}
+
+// visit maximises the dual objective over the variables of row i.
+func (s *search) visit(i int, t *sweepResult) {
+	e := s.row(i)
+	one, a := &s.rows[i], s.a[i*len(s.by):][:len(s.by)]
+	s.elementsVisited += int64(len(e.columns) * len(a))
+	copy(s.slope, s.bias)
+	e.addScores(s.slope, s.w)
+	s.slopes(one.y, s.slope)
+	violation := s.violation(one.y, one.bound, a, s.slope)
+	if violation <= 0 {
+		s.isLeftOut[i] = violation < -s.slopeLimit
+		return
+	}
+	t.violation = max(t.violation, violation)
+	t.gap += float64(one.bound * s.problem.loss(one.y, s.slope))
+	for k, slope := range s.slope {
+		t.gap += float64(a[k] * slope)
+		s.by[k] = a[k] - slope/one.square
+	}
+	s.project(one.y, one.bound, s.by)
+	changed := false
+	for k, next := range s.by {
+		s.by[k] = next - a[k]
+		changed = changed || math.Abs(s.by[k]) > noise*max(math.Abs(a[k]), math.Abs(next))
+		a[k] = next
+	}
+	if changed {
+		s.addRow(s.variables, e, s.by)
+		s.Steps++
+	}
+}
+
+// recentre moves the centres of the biases to the biases, or beyond them, if the violation allows; see solve. It
+// returns the sum of the distances before. The dual variables stay the same, so the biases move by the same distances.
+// After a move beyond the biases, rows that were left out may matter.
+func (s *search) recentre(violation float64) (distance float64) {
+	along, before := 0.0, 0.0
+	for k, centre := range s.centre {
+		off := s.bias[k] - centre
+		distance += math.Abs(off)
+		before += math.Abs(s.centreMove[k])
+		along += float64(off * s.centreMove[k])
+	}
+	if s.softness == 0 || violation > distance {
+		return distance
+	}
+	if along > 0 && distance > driftShare*before {
+		s.stride *= 2
+		s.includeAllRows()
+	} else {
+		s.stride = 1
+	}
+	for k := range s.centre {
+		s.centreMove[k] = s.bias[k] - s.centre[k]
+		by := float64(s.stride * s.centreMove[k])
+		s.centre[k] += by
+		s.bias[k] += by
+	}
+	return distance
+}
+
+// penalty returns L2/2 |w|^2.
+func (s *search) penalty(w []float64) float64 { return float64(s.L2 / 2 * f64.Dot(w, w)) }
+
+// objective returns the primal objective: the last measured loss plus the penalty of w.
+func (s *search) objective() float64 { return s.loss + s.penalty(s.w) }
+
+// exceeds tells whether a gap, divided by L2, is above a share of the dual objective as it is if the sums of the dual
+// variables meet their constraints.
+func (s *search) exceeds(gap, share float64) bool {
+	if gap *= s.L2; gap > share*s.weight { // the dual objective is at most the loss with zero weights
+		return true
+	}
+	sum, _ := s.flow(s.a)
+	return gap > share*(float64(s.L2*sum)-s.penalty(s.w))
+}
+
+// measure makes two passes over the rows and computes the loss and the dual objective. With biases it may make a third
+// pass: it scales the variables of each class so that their sums meet the constraints.
+func (s *search) measure(ctx context.Context) (err error) {
+	if err = s.weigh(ctx, s.w, s.a, s.one); err != nil {
+		return err
+	}
+	s.rebias(s.variables, false)
+	s.Visit(s.Rows.Rows(), nil, nil)
+	if s.loss, err = sumLosses(ctx, s.Rows, s.Workers, s.problem, s.w, s.bias); err != nil {
+		return err
+	}
+	if s.Visit(s.Rows.Rows(), learner.SumOf(s.w, s.bias), nil); s.loss-s.loss != 0 {
+		return learner.OverflowError()
+	}
+	sum, parts := s.flow(s.a)
+	w, n := s.w, s.classes()
+	if s.softness > 0 {
+		factors := balance(parts, n)
+		w, sum = s.lastMove.w, 0
+		if err := s.weigh(ctx, w, s.a, factors); err != nil {
+			return err
+		}
+		s.Visit(s.Rows.Rows(), nil, nil)
+		for i, v := range parts {
+			sum += float64(factors[i/n] * v)
+		}
+	}
+	s.lowerBound = max(s.lowerBound, float64(s.L2*sum)-s.penalty(w))
+	s.isMeasured = true
+	s.forget()
+	return nil
+}
+
+// weights returns one vector of weights for each vector of the problem, one element for each column.
+func (s *search) weights() (w []float64) {
+	n := len(s.bias)
+	for k, bias := range s.bias {
+		for c := range s.features {
+			w = append(w, s.w[c*n+k])
+		}
+		if s.Rows.Spec().Bias {
+			w = append(w, bias)
+		}
+	}
+	return w
+}
+
+// sumLosses makes a pass over the rows and returns the sum of their losses times sample weights.
+func sumLosses(ctx context.Context, rows block.Source, workers int, p problem, w, bias []float64) (float64, error) {
+	total := 0.0
+	err := block.ReduceChunks(ctx, rows, workers, func(chunk block.Chunk) (sum float64) {
+		c, slopes := keep(chunk, true), make([]float64, len(bias))
+		for r, y := range chunk.Y {
+			copy(slopes, bias)
+			c.row(r, rows.Spec().Bias).addScores(slopes, w)
+			p.slopes(float64(y), slopes)
+			sum += float64(p.loss(float64(y), slopes) * chunk.Weight(r))
+		}
+		return sum
+	}, func(sum float64) { total += sum })
+	return total, err
+}

@@ -1,0 +1,176 @@
+package dualdescent
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel/f64"
+)
+
+// variables are the dual variables of all rows, and the weights that follow from them. They are also the difference
+// between two such states: a move.
+type variables struct {
+	w    []float64 // weights of the features: for each feature in turn, the elements of all vectors
+	bias []float64 // bias of each vector
+	a    []float64 // dual variables: for each row in turn, the variables of all vectors
+}
+
+func newVariables(features, rows, vectors int) variables {
+	return variables{make([]float64, features*vectors), make([]float64, vectors), block.Alloc[float64](rows * vectors)}
+}
+
+func (v variables) slices() [3][]float64 { return [3][]float64{v.w, v.bias, v.a} }
+
+func (v variables) set(u variables) {
+	for i, to := range v.slices() {
+		copy(to, u.slices()[i])
+	}
+}
+
+// combine sets v to v times f, plus p, plus g times q.
+func (v variables) combine(f float64, p variables, g float64, q variables) {
+	for i, to := range v.slices() {
+		from, with := p.slices()[i], q.slices()[i]
+		for k, x := range to {
+			to[k] = float64(f*x) + from[k] + float64(g*with[k])
+		}
+	}
+}
+
+// noise is the relative change of a dual variable below which the change is rounding error.
+const noise = 1e-12
+
+// A row is the data of a row that a visit needs beside its elements.
+type row struct {
+	y      float64
+	bound  float64 // sample weight divided by l2
+	square float64 // curvature of the dual objective along a variable of the row, times -1
+}
+
+// A dual is the dual problem: maximise, over the variables a of all rows that problem allows,
+//
+//	linear term of a - 1/2 sum over the vectors of (|w|^2 + 2 centre sum + softness sum^2)
+//
+// where w is the sum of a x, and sum is the sum of a over the rows. The last two terms are the penalty on a bias, which
+// is centre + softness sum; without biases the softness is 0.
+type dual struct {
+	problem
+	features int
+	rows     []row
+	chunks   []keptChunk
+	softness float64
+	centre   []float64
+}
+
+// row returns the elements of row i; see keptChunk.row.
+func (d *dual) row(i int) elements {
+	return d.chunks[i/block.ChunkRows].row(i%block.ChunkRows, d.softness > 0)
+}
+
+// flow returns the linear term of the dual objective, and its parts; see problem.addFlow.
+func (d *dual) flow(a []float64) (sum float64, parts []float64) {
+	n := d.vectors()
+	parts = make([]float64, d.classes()*d.classes())
+	for i := range d.rows {
+		d.addFlow(d.rows[i].y, a[i*n:][:n], parts)
+	}
+	for _, v := range parts {
+		sum += v
+	}
+	return sum, parts
+}
+
+// product returns the second derivative of the dual objective by multiples of two moves, times -1.
+func (d *dual) product(u, v variables) float64 {
+	p := f64.Dot(u.w, v.w)
+	if d.softness > 0 {
+		p += f64.Dot(u.bias, v.bias) / d.softness
+	}
+	return p
+}
+
+// value returns the dual objective of v.
+func (d *dual) value(v variables) float64 {
+	value, _ := d.flow(v.a)
+	value -= f64.Dot(v.w, v.w) / 2
+	if d.softness > 0 {
+		for k, bias := range v.bias {
+			value -= float64((bias-d.centre[k])*(bias+d.centre[k])) / (2 * d.softness)
+		}
+	}
+	return value
+}
+
+// rebias computes the biases of v, a state or a move, from its dual variables. The difference of the biases of two
+// states would have their rounding errors, which product divides by the softness.
+func (d *dual) rebias(v variables, isMove bool) {
+	if d.softness == 0 {
+		return
+	}
+	clear(v.bias)
+	for i := 0; i < len(v.a); i += len(v.bias) {
+		for k, a := range v.a[i:][:len(v.bias)] {
+			v.bias[k] += a
+		}
+	}
+	for k, sum := range v.bias {
+		if v.bias[k] = float64(d.softness * sum); !isMove {
+			v.bias[k] += d.centre[k]
+		}
+	}
+}
+
+// addRow adds by[k] times a row to vector k of the weights of v.
+func (d *dual) addRow(v variables, e elements, by []float64) {
+	e.addTo(v.w, by)
+	for k, f := range by {
+		v.bias[k] += float64(d.softness * f)
+	}
+}
+
+// projectAll replaces the variables of each row by the nearest ones that the row may have. It returns the number of
+// rows that it changed.
+func (d *dual) projectAll(ctx context.Context, v variables) (changed int64, err error) {
+	n := d.vectors()
+	by := make([]float64, n)
+	for i, one := range d.rows {
+		if i%block.ChunkRows == 0 && ctx.Err() != nil {
+			return changed, ctx.Err()
+		}
+		a, size, most := v.a[i*n:][:n], 0.0, 0.0
+		copy(by, a)
+		d.project(one.y, one.bound, a)
+		for k, before := range by {
+			by[k] = a[k] - before
+			size, most = max(size, math.Abs(before)), max(most, math.Abs(by[k]))
+		}
+		if most > noise*size {
+			d.addRow(v, d.row(i), by)
+			changed++
+		}
+	}
+	return changed, nil
+}
+
+// weigh makes a pass over the rows and sets w to the weights that follow from the dual variables, without the rounding
+// errors of all changes so far. The variables of class k count factors[k] times.
+func (d *dual) weigh(ctx context.Context, w, a, factors []float64) error {
+	n := d.vectors()
+	by := make([]float64, n)
+	clear(w)
+	for i, one := range d.rows {
+		if i%block.ChunkRows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		some := false
+		for k, v := range a[i*n:][:n] {
+			by[k] = float64(v * factors[d.class(one.y)])
+			some = some || v != 0
+		}
+		if some {
+			d.row(i).addTo(w, by)
+		}
+	}
+	return nil
+}
