@@ -47,7 +47,7 @@ func (s *moving) accelerate(ctx context.Context, d *dual) (visits int64, err err
 		f, g = 0, 0
 	}
 	next.combine(g, old, f, move)
-	if visits, err = d.projectAll(ctx, next); err != nil {
+	if visits, err = d.projectAll(ctx, next, old); err != nil {
 		return visits, err
 	}
 	d.rebias(next, false)

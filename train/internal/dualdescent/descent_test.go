@@ -139,7 +139,8 @@ func TestAccelerate(t *testing.T) {
 						t.Errorf("%s, bias %t, l2 %v, sweep %d: the move has the biases %v, want %v", name, bias, l2, sweep, s.lastMove.bias, kept.bias)
 					}
 					kept.set(s.variables)
-					if require.Value(s.projectAll(t.Context(), kept))(t) > 0 {
+					none := newVariables(s.features, len(s.rows), s.vectors())
+					if require.Value(s.projectAll(t.Context(), kept, none))(t) > 0 {
 						t.Errorf("%s, bias %t, l2 %v, sweep %d: variables aren't allowed", name, bias, l2, sweep)
 					}
 					if after > before {

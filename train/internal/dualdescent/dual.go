@@ -3,6 +3,7 @@ package dualdescent
 import (
 	"context"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel/f64"
@@ -129,9 +130,9 @@ func (d *dual) addRow(v variables, e elements, by []float64) {
 	}
 }
 
-// projectAll replaces the variables of each row by the nearest ones that the row may have. It returns the number of
-// rows that it changed.
-func (d *dual) projectAll(ctx context.Context, v variables) (changed int64, err error) {
+// projectAll replaces the variables of each row by the nearest ones that the row may have, except those of rows that have
+// them in old too. It returns the number of rows that it changed.
+func (d *dual) projectAll(ctx context.Context, v, old variables) (changed int64, err error) {
 	n := d.vectors()
 	by := make([]float64, n)
 	for i, one := range d.rows {
@@ -139,6 +140,9 @@ func (d *dual) projectAll(ctx context.Context, v variables) (changed int64, err 
 			return changed, ctx.Err()
 		}
 		a, size, most := v.a[i*n:][:n], 0.0, 0.0
+		if slices.Equal(a, old.a[i*n:][:n]) {
+			continue
+		}
 		copy(by, a)
 		d.project(one.y, one.bound, a)
 		for k, before := range by {
