@@ -5,26 +5,9 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/message"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
-
-// refusedOption returns the error of the option that l1 or nonnegative excludes, or nil.
-func (o *Settings) refusedOption() *learner.OptionError {
-	if !o.needsElastic() || o.Loss != Hinge {
-		return nil
-	}
-	return message.Refusal("loss", string(Hinge), "with %s, which takes %s alone: leave one of them out",
-		message.Option(o.penalty().Option()), SquaredHinge)
-}
-
-// needsElastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) needsElastic() bool { return o.penalty().NeedsElastic() }
-
-func (o *Settings) penalty() optimize.Penalty {
-	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
-}
 
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
@@ -47,22 +30,6 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 			curvature[i] = 2
 		}
 	}
-}
-
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
-// are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
-	opt.L1 = 1
-	src, err := begin(ctx, src, &opt)
-	if err != nil {
-		return nil, err
-	}
-	return taskOf(src, opt).Path(ctx, n, penalties)
-}
-
-// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
-func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
-	return newProblem(src, opt).sumLosses(ctx, weights)
 }
 
 // rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
@@ -111,4 +78,9 @@ func (p *problem) dual(at *sums) *optimize.Dual {
 		d.Vector[i] = float64(scale[1]*at.Ax[1][i]) - float64(scale[0]*at.Ax[0][i])
 	}
 	return d
+}
+
+func resultOf(l *optimize.RoundedSolution) *Result {
+	return &Result{Result: l.Result, ExactWeights: l.ExactWeights, Objective: l.Objective, Gap: l.Gap,
+		GapLostByRounding: l.GapLostByRounding}
 }

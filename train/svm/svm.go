@@ -9,78 +9,10 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
+	"halfspace/model"
 	"halfspace/train/internal/dualdescent"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-)
-
-// Loss is the loss of a row as a function of its margin m = y (w.x).
-type Loss string
-
-const (
-	SquaredHinge Loss = "squared_hinge" // max(0, 1-m)^2, the default
-	Hinge        Loss = "hinge"         // max(0, 1-m)
-)
-
-// Losses lists every loss, the default first.
-var Losses = []Loss{SquaredHinge, Hinge}
-
-// Epochs returns the default limit of passes over rows of two classes and up to 256 columns.
-func (l Loss) Epochs() int64 { return l.epochs(1, mostHessianColumns) }
-
-// epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take up
-// to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows of
-// more than two classes visit few rows.
-func (l Loss) epochs(vectors, cols int) int64 {
-	switch {
-	case vectors > 1:
-		return 10_000
-	case l == Hinge || hasManyColumns(cols):
-		return 1000
-	}
-	return 100
-}
-
-// Options are the options of Train. The zero value of a field stands for its default.
-type Options struct {
-	// Epochs is the limit of passes over the rows; 100, or 1,000 with the hinge or more than 256 columns, or 10,000 with more
-	// than two classes, for which Run.Seed orders the visits.
-	Epochs int64
-
-	Loss Loss // SquaredHinge
-	// L2 is the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 above 0, L2 may be 0, and 0 is its
-	// default.
-	L2 float64
-	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge
-
-	NonNegative bool // weights other than the bias must be 0 or more; for the squared hinge
-}
-
-// Settings are Options, and how the training runs.
-type Settings struct {
-	Options
-	learner.Run
-}
-
-// Result is the result of Train. Weights are ExactWeights rounded to float32. Errors, Radius, Norm, Margin, Loss,
-// Objective and Gap are computed from Weights. Epochs counts passes over all rows. Visits counts the rows of all
-// passes, including passes over some of the rows. Updates counts steps. Loss is the sum over the rows of loss times
-// sample weight, without the penalty. Converged says that Gap is at most 1e-6 of Objective.
-type Result struct {
-	learner.Result
-	// ExactWeights is the weights, one for each column, the bias last. For more than two classes it has one vector for
-	// each class.
-	ExactWeights      []float64
-	Objective         float64 // Loss plus the penalty
-	Gap               float64 // Objective is above the optimum by at most this; at least 0
-	GapLostByRounding bool    // the gap is small enough at ExactWeights, but not at Weights
-}
-
-const (
-	tolerance          = 1e-6 // a result has converged if its gap is at most this times the objective
-	normTolerance      = 1e-6 // norm of the gradient at which Newton's method stops
-	mostHessianColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
-	kinkErrors         = 4    // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
@@ -163,11 +95,6 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-func resultOf(l *optimize.RoundedSolution) *Result {
-	return &Result{Result: l.Result, ExactWeights: l.ExactWeights, Objective: l.Objective, Gap: l.Gap,
-		GapLostByRounding: l.GapLostByRounding}
-}
-
 // solve returns the exact weights, with the solver for the loss and the size of the rows.
 func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
 	src, cols := task.Rows, task.Rows.Spec().Cols()
@@ -182,15 +109,6 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 		return dualdescent.Hinge(ctx, task)
 	}
 	return task.Hinge(ctx)
-}
-
-// hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
-func hasManyColumns(cols int) bool { return cols > mostHessianColumns }
-
-// usesDualDescent tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows
-// are few relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
-func usesDualDescent(rows int64, cols int) bool {
-	return optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
 }
 
 // begin makes the options ready for the rows.
@@ -208,4 +126,94 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 		return src, nil
 	}
 	return src, learner.TwoClasses(spec)
+}
+
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
+// are not rounded to float32.
+func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
+	opt.L1 = 1
+	src, err := begin(ctx, src, &opt)
+	if err != nil {
+		return nil, err
+	}
+	return taskOf(src, opt).Path(ctx, n, penalties)
+}
+
+// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
+func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
+	return newProblem(src, opt).sumLosses(ctx, weights)
+}
+
+// Learner describes the support vector machine.
+var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + " +
+	"l1 |w|_1 + 1/2 l2 |w|^2", WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
+	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption},
+	Example: "--loss hinge --l2 0.1",
+	New: func() learner.Settings {
+		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
+	},
+	SolvesForOptimum: true, JointClasses: true,
+	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).versusOptions() }, JointIsRandom: true,
+	RefusedOption: func(s learner.Settings) *learner.OptionError { return s.(*Settings).refusedOption() },
+	SolverTexts: func(m *model.Model) []string {
+		sum := "max(0, 1 - y(w.x+b))"
+		if m.Options.Loss == string(SquaredHinge) {
+			sum += "^2"
+		}
+		if m.Options.Multiclass == model.Joint {
+			return learner.StepsSummary(m, "dual coordinate descent", "max(0, 1 - the score of the row's class + the greatest other)")
+		}
+		if m.Options.L1 > 0 || m.Options.NonNegative {
+			return learner.StepsSummary(m, "the proximal Newton method", sum)
+		}
+		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && usesDualDescent(m.Training.Rows,
+			len(m.Weights[0])+min(len(m.Bias), 1)) {
+			return learner.StepsSummary(m, "dual coordinate descent", sum)
+		}
+		return learner.StepsSummary(m, "Newton's", sum)
+	}}
+
+func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
+
+// New returns the support vector machine with options.
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Learner, &Settings{Options: o})
+}
+
+var (
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER",
+		Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge " +
+			"or more than 256 columns, else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
+		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
+	l2Option = learner.Option{Name: "l2", Value: "NUMBER",
+		Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not " +
+			"penalised. It is 1/C of other programs.",
+		AllowedNumbers: "a penalty above 0", IsAllowed: func(v float64) bool { return v >= 0 }, ZeroMeansChosen: true,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+	lossOption = learner.Option{Name: "loss",
+		Help:  "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).",
+		Words: learner.WordsOf(Losses), WithoutName: true,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
+)
+
+func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	opt := *task.Settings.(*Settings)
+	r, err := Train(ctx, task.Rows, opt)
+	if r == nil {
+		return nil, err
+	}
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
+		if opt.Epochs == 0 {
+			m.Options.Epochs = opt.Loss.epochs(len(m.Weights), len(r.ExactWeights)/len(m.Weights))
+		}
+		if len(m.Weights) > 1 {
+			m.Options.Seed = &opt.Seed
+		}
+		if opt.L2 == 0 && opt.L1 == 0 {
+			*m.Options.L2 = 1
+		}
+		if !r.Interrupted {
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, MetBeforeRounding: r.GapLostByRounding}
+		}
+	}}, err
 }

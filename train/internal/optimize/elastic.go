@@ -47,16 +47,14 @@ type SearchState struct {
 }
 
 const (
-	noiseDecrease  = 1e-12 // a smaller relative difference between objectives is rounding error
-	mostFlatSteps  = 4     // most steps with a smaller gain; they only improve the bound
-	mostRelaxation = 1e-3  // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
-	relaxL1Passes  = 20    // a search with L1 relaxes after this number of passes; most searches end before
-	l2Relaxation   = 10    // relax divides penalties L2 by this
-	l1Relaxation   = 3     // relax divides penalties L1 by this
-	relaxedGap     = 0.05  // gap, relative to the objective, at which relax goes on to the next penalty
-	mostTrials     = 40    // most trials of a step from one point, each with more damping
-	shorterSteps   = 32    // shorter steps that shorten tries together
-	shortening     = 0.8   // length of each, relative to the one before
+	mostFlatSteps  = 4    // most steps with a smaller gain; they only improve the bound
+	mostRelaxation = 1e-3 // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
+	relaxL1Passes  = 20   // a search with L1 relaxes after this number of passes; most searches end before
+	l2Relaxation   = 10   // relax divides penalties L2 by this
+	l1Relaxation   = 3    // relax divides penalties L1 by this
+	relaxedGap     = 0.05 // gap, relative to the objective, at which relax goes on to the next penalty
+	shorterSteps   = 32   // shorter steps that shorten tries together
+	shortening     = 0.8  // length of each, relative to the one before
 )
 
 // features returns the weights w that are penalised.

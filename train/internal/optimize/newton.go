@@ -3,10 +3,9 @@ package optimize
 import (
 	"context"
 	"math"
-	"time"
+	"slices"
 
 	"halfspace/block"
-	"halfspace/gram"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
@@ -14,382 +13,270 @@ import (
 )
 
 const (
-	gapGoal          = 5e-7  // the search stops at a gap of this times the objective
-	forcingTerm      = 0.3   // conjugate gradients stop at a residual of this times the gradient
-	residualGapShare = 0.25  // or if the residual alone would leave this times the gap to reach
-	biasForcingTerm  = 0.03  // forcingTerm if there is a bias; the rule of residualGapShare is then off
-	noiseStepGain    = 1e-12 // a gain below this times the objective is rounding error
-	mostIdleSteps    = 5     // consecutive steps with a smaller gain that end the search
-	endSlope         = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
-	exactResidual    = 1e-10 // forcingTerm with a Hessian, whose products take no pass over the rows
-	biasSlope        = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights,
-	// or of the dual variables of the hinge
+	vanishedNorm = 100 // the norm to reach is also at most Goal * vanishedNorm * sqrt(objective)
+	// staleGrowth bounds the effect of a step with an earlier Hessian. The step multiplies the norm by at most staleGrowth
+	// times the factor of the step before.
+	staleGrowth     = 4
+	noiseNorm       = 1e-4 // a smaller norm that a step doesn't halve is rounding error
+	steadyNorm      = 1    // after a step from a norm of at most this, the Hessian is nearly the same
+	keptFactorGain  = 100  // a factor stays in use while each step divides the norm by this or more
+	sampleTooFar    = 10   // rows differ from a sample if their optima are more than this times as far apart as chance explains
+	sampleWorth     = 20   // a sample's optimum is used if its gain over zeros is more than this times the gain that is left
+	sampleTolerance = 0.1  // norm to reach for a sample
+	suspectPasses   = 5    // after this number of passes, a norm that falls as if there were no minimum is suspicious
 )
 
-// Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
-// far with the error.
-//
-// A step d minimises g.d + 1/2 d'Hd up to a residual, where g is the gradient and H the Hessian at w. Conjugate
-// gradients find d, preconditioned by H's diagonal or by a factor of a sampled Hessian. They need products of H with
-// vectors, which take one pass over the rows each (Lin, Weng and Keerthi, "Trust Region Newton Method for Large-Scale
-// Logistic Regression", Journal of Machine Learning Research 9, 2008; Hsia, Chiang and Lin, "Preconditioned Conjugate
-// Gradient Methods in Truncated Newton Frameworks for Large-Scale Linear Classification", 2018). These passes also give
-// the scores of d. So a search along d for the length of the step needs no pass over the rows (Keerthi and DeCoste, "A
-// Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6,
-// 2005; Galli and Lin, "A Study on Truncated Newton Methods for Linear Classification", IEEE Transactions on Neural
-// Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
-//
-// The search stops once the duality gap is at most 5e-7 of the objective; see dualObjective. Sums are float64. They
-// are made within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes
-// four sums, each of every fourth element of the row that isn't 0, and then adds the four sums. After the first pass,
-// rows with many elements other than 0 have another order; see dense.go. So the result depends neither on the workers
-// nor on the form of the rows.
-func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
-	return t.TruncatedFrom(ctx, Tally{Start: time.Now()}, nil)
+// A Function is a smooth convex function of weights, such as a sum of losses over rows plus a penalty.
+type Function interface {
+	// At makes a pass over the rows at w. With hessian, the evaluation has a factor.
+	At(ctx context.Context, w []float64, hessian bool) (*Evaluation, error)
+	// Suspect looks for a direction near step along which the function falls without end. It returns an error if it finds
+	// one.
+	Suspect(ctx context.Context, step []float64) error
 }
 
-// TruncatedFrom is Truncated from given weights, after the passes and steps of a tally. nil weights are zeros.
-func (t *Task) TruncatedFrom(ctx context.Context, after Tally, w []float64) (*Solution, error) {
-	after.Task = t
-	s := newSearch(&after, nil)
-	var err error
-	if s.resumed, err = t.Checkpoint.Load(s.stateWithTally); err == nil {
-		err = s.begin(ctx, w, nil, math.Inf(-1))
-	}
-	if err == nil {
-		err = s.minimise(ctx)
-	}
-	return &Solution{W: s.pointAtWeights.W, Loss: s.pointAtWeights.Loss, Objective: s.pointAtWeights.Objective,
-		LowerBound: s.pointAtWeights.Objective - max(0, s.pointAtWeights.Objective-s.lowerBound),
-		Weight:     s.pointAtWeights.Weight,
-		Passes:     s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.lacksPasses(2)}, err
+// An Evaluation is the value and the derivatives of a function at some weights.
+type Evaluation struct {
+	Objective float64
+	AtZero    float64 // the value at zero weights
+	Lower     float64 // a lower bound of the minimum; 0 if there is none
+	Gradient  []float64
+	Factor    *linalg.Factor // of the Hessian; nil: none was computed
+	Ridge     float64        // see linalg.Factorise
 }
 
-func (s *search) stateWithTally(w *checkpoint.Walk) {
-	checkpoint.Named(StateOfTruncated, func(w *checkpoint.Walk) {
-		s.Tally.State(w)
-		s.state(w)
+// Newton minimises a function.
+//
+// Given are passes over the rows at any weights. A step is w = w - H^-1 g, where g is the gradient and H the Hessian
+// (Nelder and Wedderburn, "Generalized Linear Models", Journal of the Royal Statistical Society A 135, 1972; Hastie,
+// Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.4.1). The norm is sqrt(g' H^-1 g), the
+// distance from the minimum in standard errors.
+//
+//   - If the objective would rise, a multiple of H's diagonal is added to H; see linalg.Damping.
+//   - H is used again (the chord method) if the norm at H's weights was at most 1, or as long as each step divides the
+//     norm by 100 or more.
+//   - The last step is the step that brings the norm to Goal or less, as predicted from the step before. No pass
+//     follows it. With MustProve, the gap must be small too. A step is also the last if the norm is below 1e-4 and no
+//     longer falls.
+//
+// Newton returns the weights in W.
+type Newton struct {
+	Function
+	Goal float64 // the norm to reach
+	// MustProve makes Minimise go on until a lower bound proves the gap. It gives up where a Hessian is nearly singular, or a
+	// step from weights with their own Hessian fails.
+	MustProve bool
+	NewtonState
+
+	Last    *Evaluation    // at the weights before the last step
+	factor  *linalg.Factor // of H
+	ridge   float64
+	isFresh bool // H belongs to the weights
+}
+
+// A NewtonState is what a checkpoint keeps: the state between two steps, if H belongs to the weights.
+type NewtonState struct {
+	Tally
+	W        []float64 `length:"weights"`
+	LastNorm float64   // norm before the last step; 0: there was none
+	Lower    float64   // the greatest lower bound of the minimum so far; 0: there is none
+	Damping  linalg.Damping
+}
+
+func (n *Newton) state(w *checkpoint.Walk) {
+	checkpoint.Named(StateOfNewton, func(w *checkpoint.Walk) {
+		checkpoint.Struct(w, &n.NewtonState, map[string]int{"weights": len(n.W)})
 	})(w)
 }
 
-// state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
-// from scores.
-func (s *search) state(w *checkpoint.Walk) {
-	learner.State(w, &s.idleSteps, &s.products, &s.hasBatchSums, &s.lowerBound, s.pointAtWeights.W, s.pointAtWeights.Scores)
-	linalg.State(w, &s.factor, s.cols)
-	s.hinge.state(w)
-}
-
-// minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
-// reached.
-func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.stateWithTally); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective &&
-		s.idleSteps < mostIdleSteps && !s.lacksPasses(2); s.Mark(s.stateWithTally) {
-		if err := s.step(ctx); err != nil {
+// Begin continues from a checkpoint, or begins at the minimum of a sample, or at the weights that are set. of returns
+// the function of a sample, which has the given share of the rows; nil: there is no sample.
+func (n *Newton) Begin(ctx context.Context, of func(sample *block.Data, share float64) Function) error {
+	resumed, err := n.Checkpoint.Load(n.state)
+	switch {
+	case err != nil:
+		return err
+	case resumed:
+		at, err := n.At(ctx, n.W, true) // the pass was counted before
+		if err == nil {
+			n.take(n.W, at)
+		}
+		return err
+	case of != nil:
+		if began, err := n.beginAtSample(ctx, of); began || err != nil {
 			return err
 		}
 	}
-	return nil
+	return n.goTo(ctx, n.W, true)
 }
 
-// lacksPasses tells whether at most the given number of passes is left.
-func (t *Tally) lacksPasses(passes int64) bool { return t.Passes()+passes >= t.Epochs }
-
-// step makes one step of Newton's method.
-func (s *search) step(ctx context.Context) error {
-	step, scores, err := s.conjugateStep(ctx)
+// beginAtSample begins at the minimum of a sample, with the Hessian of the sample. If that Hessian predicts a further
+// gain of more than 1/20 of the gain over zeros, the rows differ from the sample, and it tells that it didn't begin. If
+// the minimum is merely farther than chance explains, it computes the Hessian of all rows.
+func (n *Newton) beginAtSample(ctx context.Context, of func(*block.Data, float64) Function) (bool, error) {
+	sample, err := learner.Sample(ctx, n.Rows)
+	if err != nil || sample == nil {
+		return false, err
+	}
+	share := float64(sample.Rows()) / float64(n.Rows.Rows())
+	task := *n.Task
+	task.Rows, task.Progress, task.Checkpoint = sample, nil, nil
+	few := &Newton{Function: of(sample, share), Goal: sampleTolerance,
+		NewtonState: NewtonState{Tally: Tally{Task: &task}, W: make([]float64, len(n.W))}}
+	if few.Function == nil {
+		return false, nil
+	}
+	err = few.Begin(ctx, nil)
+	reached := false
+	if err == nil {
+		reached, err = few.Minimise(ctx)
+	}
+	if err != nil || !reached || few.ridge > 0 {
+		return false, ctx.Err() // training on all rows may work although training on a sample failed
+	}
+	at, err := n.evaluate(ctx, few.W, false)
 	if err != nil {
-		return err
+		return false, err
 	}
-	length, err := s.stepLength(ctx, step, scores)
+	zeros := n.W
+	n.factor = few.factor.Divided(share)
+	n.take(few.W, at)
+	norm := n.norm(n.step())
+	if !(sampleWorth*float64(norm*norm)/2 < at.AtZero-at.Objective) {
+		n.W = zeros
+		return false, nil
+	}
+	if farthest := sampleTooFar * math.Sqrt(float64(len(n.W))/share); norm > farthest {
+		return true, n.goTo(ctx, n.W, true)
+	}
+	return true, nil
+}
+
+// Minimise makes steps. It tells whether it reached the goal.
+func (n *Newton) Minimise(ctx context.Context) (reached bool, err error) {
+	for {
+		if n.isFresh {
+			n.Mark(n.state)
+		}
+		if n.MustProve && n.ridge > 0 {
+			return false, nil
+		}
+		step := n.step()
+		norm := n.norm(step)
+		if n.isFresh && n.ridge == 0 && n.Passes() >= suspectPasses && fallsWithoutEnd(norm, n.LastNorm) {
+			if err := n.Suspect(ctx, step); err != nil {
+				return false, err
+			}
+		}
+		left := norm // an upper bound of the norm after the step
+		if n.LastNorm > 0 {
+			left = norm * min(1, staleGrowth*norm/n.LastNorm)
+		}
+		goal := n.Goal * min(1, vanishedNorm*math.Sqrt(n.Last.Objective))
+		isProven := !n.MustProve || n.Last.Objective-n.Lower <= searchGap*n.Last.Objective
+		if left <= goal && isProven || n.isFresh && norm <= noiseNorm && norm > n.LastNorm/2 {
+			n.W = minus(n.W, step)
+			return isProven, nil
+		}
+		if n.lacksPass() {
+			return false, nil
+		}
+		keep := n.isFresh && norm <= steadyNorm || norm*keptFactorGain <= n.LastNorm
+		n.LastNorm = norm
+		if moved, err := n.move(ctx, keep); err != nil || !moved {
+			return false, err
+		}
+	}
+}
+
+// Restart makes the goal smaller, for another call of Minimise from the weights.
+func (n *Newton) Restart(ctx context.Context, goal float64) error {
+	n.Goal, n.LastNorm = goal, 0
+	return n.goTo(ctx, n.W, true)
+}
+
+// move takes the first step with which the objective doesn't rise, with more and more damping. It tells whether it
+// found one. With keep, it doesn't compute the Hessian after the step. If H belongs to earlier weights and fails, move
+// first computes H at the weights.
+func (n *Newton) move(ctx context.Context, keep bool) (bool, error) {
+	for tried := 0; tried < mostTrials && !n.lacksPass(); tried++ {
+		step, gain, err := n.Damping.Step(ctx, n.factor, n.Last.Gradient)
+		if err != nil {
+			return false, err
+		}
+		next := minus(n.W, step)
+		at, err := n.evaluate(ctx, next, !keep)
+		if err != nil {
+			return false, err
+		}
+		if at.Objective <= n.Last.Objective*(1+noiseDecrease) {
+			n.Damping.Gain((n.Last.Objective - at.Objective) / gain)
+			n.take(next, at)
+			n.Steps++
+			return true, nil
+		}
+		if keep = false; n.isFresh {
+			if n.Damping.Fail(); n.MustProve {
+				break
+			}
+		} else if !n.lacksPass() {
+			if err := n.goTo(ctx, n.W, true); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
+}
+
+func (n *Newton) lacksPass() bool { return n.Passes() >= n.Epochs }
+
+func (n *Newton) step() []float64 { return n.factor.Solve(n.Last.Gradient) }
+
+// norm returns sqrt(g' H^-1 g), given the step H^-1 g.
+func (n *Newton) norm(step []float64) float64 {
+	return math.Sqrt(max(0, f64.Dot(n.Last.Gradient, step)))
+}
+
+// fallsWithoutEnd tells whether the norm falls as it does when weights grow without end. Each step then adds 1 to
+// scores, which multiplies losses by 1/e and the norm by e^(-1/2).
+func fallsWithoutEnd(norm, last float64) bool { return norm > 0.5*last && norm < 0.72*last }
+
+// evaluate makes a pass, counts it and reports progress.
+func (t *Tally) evaluate(ctx context.Context, f Function, w []float64, hessian bool) (*Evaluation, error) {
+	at, err := f.At(ctx, w, hessian)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	zone := s.hinge.setZone(length, scores)
-	next := s.sparePoint
-	next.W, next.Scores = append(next.W[:0], s.pointAtWeights.W...), append(next.Scores[:0], s.pointAtWeights.Scores...)
-	f64.Axpy(next.W, length, step)
-	f64.Axpy(next.Scores, length, scores)
-	if err := s.balanceBias(ctx, &next); err != nil {
-		return err
+	t.Visit(t.Rows.Rows(), learner.SumOf(w),
+		&learner.Measure{Objective: at.Objective, Gradient: learner.Norm(at.Gradient), Gap: math.Inf(1)})
+	if at.Objective-at.Objective != 0 {
+		return nil, learner.OverflowError()
 	}
-	if err := s.evaluate(ctx, &next, nil, nil); err != nil {
-		return err
-	}
-	gain := s.pointAtWeights.SmoothObjective - next.SmoothObjective
-	if s.idleSteps++; gain > noiseStepGain*s.pointAtWeights.SmoothObjective {
-		s.idleSteps = 0
-	}
-	if gain >= -noiseStepGain*s.pointAtWeights.SmoothObjective {
-		s.pointAtWeights, s.sparePoint = next, s.pointAtWeights
-		s.Steps++
-		s.hasBatchSums = true
-	} else {
-		s.sparePoint = next
-		s.hinge.restoreZone(zone)
-	}
-	return nil
+	return at, nil
 }
 
-// conjugateStep returns a step and the scores of the rows at the step. It stops early enough to leave the passes for
-// the rest of the step.
-func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err error) {
-	step, residual, direction, product, next := s.vectors[0], s.vectors[1], s.vectors[2], s.vectors[3], s.vectors[4]
-	scores, along := s.rowVectors[0], s.rowVectors[1]
-	if err := s.refactor(ctx); err != nil {
-		return nil, nil, err
-	}
-	s.products = 0
-	clear(step)
-	clear(scores)
-	clear(along)
-	clear(residual)
-	f64.Axpy(residual, -1, s.pointAtWeights.Gradient)
-	s.precondition(direction, residual)
-	square := f64.Dot(residual, direction)
-	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*gapGoal*s.pointAtWeights.Objective
-	if s.hessian != nil {
-		enough, proved = exactResidual*math.Sqrt(square), 0
-	} else if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
-		enough, proved = biasForcingTerm*math.Sqrt(square), 0
-	}
-	for range s.cols {
-		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved ||
-			s.hessian == nil && s.lacksPasses(2) ||
-			s.factor == nil && s.products > staleProducts && s.factorSavesTime() { // the next step begins with a factor
-			break
-		}
-		if err := s.product(ctx, product, direction, along); err != nil {
-			return nil, nil, err
-		}
-		s.products++
-		by := square / f64.Dot(direction, product)
-		if by-by != 0 {
-			break
-		}
-		f64.Axpy(step, by, direction)
-		f64.Axpy(scores, by, along)
-		f64.Axpy(residual, -by, product)
-		s.precondition(next, residual)
-		last := square
-		square = f64.Dot(residual, next)
-		f64.Axpy(next, square/last, direction)
-		direction, next = next, direction
-	}
-	if s.hessian != nil {
-		return step, scores, s.scoreRows(ctx, step, scores, make([]float64, len(scores)))
-	}
-	return step, scores, s.scoreRows(ctx, step, scores, s.pointAtWeights.Curvature)
+func (n *Newton) evaluate(ctx context.Context, w []float64, hessian bool) (*Evaluation, error) {
+	return n.Tally.evaluate(ctx, n.Function, w, hessian)
 }
 
-// stepLength returns the length of the step at which the objective is least. scores are the scores of the step. It
-// returns 1 if the slope at length 1 is at most 0.1 times the slope at the start.
-func (s *search) stepLength(ctx context.Context, step, scores []float64) (length float64, err error) {
-	linear := float64(s.L2*f64.Dot(s.pointAtWeights.W[:s.features], step[:s.features])) + s.hinge.fixedSlope(step)
-	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
-	enough := -endSlope * f64.Dot(s.pointAtWeights.Gradient, step)
-	first := s.hinge.firstLength(s.pointAtWeights.Scores, scores)
-	return linalg.Root(first, enough, func(length float64) (slope, curvature float64, err error) {
-		slope, curvature, err = s.slope(ctx, s.pointAtWeights.Scores, scores, length)
-		return slope + linear + float64(square*length), curvature + square, err
-	})
-}
-
-// balanceBias sets the bias of p to its optimum. p has weights and scores, which balanceBias also changes.
-func (s *search) balanceBias(ctx context.Context, p *point) error {
-	if s.features == s.cols {
-		return nil
-	}
-	one := []float64{1} // a step of the bias, which is the last column
-	size := s.pointAtWeights.Weight
-	if s.hinge != nil {
-		size = s.hinge.sumOfDuals(&s.pointAtWeights)
-	}
-	by, err := bestBias(biasSlope*size, func(by float64) (slope, curvature float64, err error) {
-		slope, curvature, err = s.slope(ctx, p.Scores, nil, by)
-		return slope + s.hinge.fixedSlope(one), curvature, err
-	})
-	if by == 0 {
-		return err
-	}
-	p.W[s.features] += by
-	for i := range p.Scores {
-		p.Scores[i] += by
+func (n *Newton) goTo(ctx context.Context, w []float64, hessian bool) error {
+	at, err := n.evaluate(ctx, w, hessian)
+	if err == nil {
+		n.take(w, at)
 	}
 	return err
 }
 
-// bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most
-// enough already. slope returns the first and second derivative of the sum of losses after a change of the bias.
-func bestBias(enough float64, slope func(by float64) (slope, curvature float64, err error)) (by float64, err error) {
-	first, _, err := slope(0)
-	if err != nil || math.Abs(first) <= enough {
-		return 0, err
-	}
-	sign := math.Copysign(1, -first)
-	by, err = linalg.Root(0, enough, func(length float64) (float64, float64, error) {
-		rise, curvature, err := slope(sign * length)
-		return sign * rise, curvature, err
-	})
-	if by = float64(by * sign); by-by != 0 {
-		return 0, err
-	}
-	return by, err
-}
-
-// dualObjective returns the dual objective at p, a lower bound of the minimum.
-//
-// Let m be the margin of a row, and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, minus
-// |v|^2 / (2 l2), where v is the sum of a y x over the features. loss + a m is concave in a, and 0 for a = 0. The
-// gradient is g = l2 w - v. With a bias, the a of both classes must have the same sum. So dualObjective multiplies the
-// a of the class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum. It changes v by
-// e times u, the class's part of v, whose norm is at most r = R sum a, where R is the largest norm of a row. So it
-// lengthens v by at most e r. The hinge has a closer bound: u v = l2 u w - u g, and u w is the sum of a m, less the
-// bias times the sum of a y. So v^2 grows by at most 2e (r |g| - l2 u w) + (e r)^2. The a of fixed rows stay.
-func (s *search) dualObjective(p *point) float64 {
-	square, fixed := 0.0, s.hinge.fixedDuals()
-	for i, g := range p.Gradient[:s.features] {
-		v := float64(s.L2*p.W[i]) - g
-		square += float64(v * v)
-	}
-	dual, norm, e, more := p.Entropies[0]+p.Entropies[1]+(fixed[0]+fixed[1]), math.Sqrt(square), 0.0, 0
-	if p.Duals[1]+fixed[1] > p.Duals[0]+fixed[0] {
-		more = 1
-	}
-	most, other := p.Duals[more], p.Duals[1-more]+(fixed[1-more]-fixed[more])
-	if s.features < s.cols && other < 0 {
-		return math.Inf(-1) // the fixed rows alone have a greater sum
-	}
-	if s.features < s.cols && most > 0 {
-		e = 1 - other/most
-		dual -= float64(e * max(0, p.Entropies[more]))
-	}
-	if s.hinge == nil {
-		norm += float64(float64(e*most) * s.radius)
-		return dual - float64(norm*norm)/(2*s.L2)
-	}
-	r, along := float64(most*s.radius), p.Margins[more]
-	if s.features < s.cols {
-		along -= float64(float64(2*more-1) * float64(most*p.W[s.features]))
-	}
-	grown := float64(2*e*(float64(r*learner.Norm(p.Gradient[:s.features]))-float64(s.L2*along))) + float64(float64(e*r)*float64(e*r))
-	return dual - max(0, square+grown)/(2*s.L2)
-}
-
-const (
-	mostExactColumns    = 256  // a Hessian of all rows takes little time for up to this number of columns
-	sampleRowsPerColumn = 8    // rows for each column in a sampled Hessian
-	mostFactorColumns   = 4096 // the factor of a sampled Hessian of this many columns has 64 MiB
-	savedProducts       = 20   // products that a factor saves in a step, about
-	staleProducts       = 4    // number of products in a step above which the next step samples the Hessian again
-
-	// A sampled Hessian of d columns takes 4 d^3 multiplications. That many take the time of an element in a product.
-	denseMultiplicationsPerElement  = 20
-	sparseMultiplicationsPerElement = 70
-)
-
-// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves: savedProducts, and for
-// dense rows as many more as the search took so far. Products of sparse rows take so little that the Hessian came too
-// late.
-func (s *search) factorSavesTime() bool {
-	d, products := float64(s.cols), float64(savedProducts)*sparseMultiplicationsPerElement
-	if s.isDense {
-		products = float64(savedProducts+s.Passes()) * denseMultiplicationsPerElement
-	}
-	return (!s.isDense || s.cols <= mostFactorColumns) && 4*d*d*d <= products*float64(s.elements)
-}
-
-// refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last factor still
-// works.
-//
-// The sample takes every row whose curvature is at least a threshold. Among the other rows, it takes a row each time
-// the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
-// diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
-func (s *search) refactor(ctx context.Context) error {
-	if !s.isExact && (s.factor != nil && s.products <= staleProducts || !s.factorSavesTime() || s.lacksPasses(3)) {
-		return nil
-	}
-	m, err := gram.NewTriangle(s.cols)
-	if err != nil {
-		return err
-	}
-	picks, n := s.rowVectors[1], s.Rows.Rows()
-	if s.isExact {
-		n = int64(copyNonzero(picks, s.pointAtWeights.Curvature))
-	} else {
-		s.pickSample(picks)
-	}
-	switch {
-	case s.remote && s.isExact:
-		err = s.hessianRemote(ctx, m, picks)
-	case s.remote:
-		err = s.scatterPicked(ctx, m, picks)
-	default:
-		err = gram.Scatter(ctx, m, s.Rows, func(chunk block.Chunk, weights, _ []float64) {
-			copy(weights, picks[chunk.First:][:chunk.Len()])
-		}, s.Workers)
-	}
-	if err != nil {
-		return err
-	}
-	for i, most := range s.pointAtWeights.Diagonal {
-		at := i*(i+1)/2 + i
-		if i < s.features {
-			m.Data[at] += s.L2
-		}
-		if !s.isExact {
-			m.Data[at] = max(m.Data[at], most)
-		} else if m.Data[at] == 0 { // no row has a curvature
-			m.Data[at] = s.L2
-		}
-	}
-	s.countVisits(n)
-	if s.isExact {
-		s.hessian = m
-	}
-	if s.factor, _, err = linalg.Factorise(ctx, m.Data, s.cols); s.factor == nil && err == nil {
-		err = learner.OverflowError()
-	}
-	return err
-}
-
-// copyNonzero copies numbers, and returns how many aren't 0.
-func copyNonzero(to, from []float64) (n int) {
-	for i, v := range from {
-		if to[i] = v; v != 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// pickSample sets picks to the weights of the rows in the sampled Hessian: 0 for rows that the sample leaves out.
-func (s *search) pickSample(picks []float64) {
-	total := 0.0
-	for _, c := range s.pointAtWeights.Curvature {
-		total += c
-	}
-	threshold, sum := total/float64(sampleRowsPerColumn*s.cols), 0.0
-	for i, c := range s.pointAtWeights.Curvature {
-		picks[i] = 0
-		if c >= threshold {
-			picks[i] = c
-			continue
-		}
-		if sum += c; sum >= threshold {
-			picks[i] = threshold
-			sum -= threshold
-		}
+// take sets the weights. It keeps H if the evaluation has none.
+func (n *Newton) take(w []float64, at *Evaluation) {
+	n.W, n.Last, n.Lower = w, at, max(n.Lower, at.Lower)
+	if n.isFresh = at.Factor != nil; n.isFresh {
+		n.factor, n.ridge = at.Factor, at.Ridge
 	}
 }
 
-// precondition sets d to an approximation of the inverse Hessian times v.
-func (s *search) precondition(d, v []float64) {
-	if s.factor != nil {
-		copy(d, s.factor.Solve(v))
-		return
-	}
-	for i, x := range v {
-		d[i] = x / s.pointAtWeights.Diagonal[i]
-	}
+func minus(a, b []float64) []float64 {
+	c := slices.Clone(a)
+	f64.Axpy(c, -1, b)
+	return c
 }

@@ -22,8 +22,12 @@ import (
 )
 
 const (
-	convergedGap = 1e-6 // a result has converged if its gap is at most this times the objective
-	searchGap    = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
+	gapGoal       = 5e-7  // the search stops at a gap of this times the objective
+	mostTrials    = 40    // most trials of a step from one point, each with more damping
+	noiseDecrease = 1e-12 // a smaller relative difference between objectives is rounding error
+	biasSlope     = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights,
+	convergedGap  = 1e-6  // a result has converged if its gap is at most this times the objective
+	searchGap     = 1e-7  // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
 
 // A Task is rows with labels -1 and +1, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes),
@@ -246,4 +250,22 @@ func (t *Task) lossSums(s *scoredChunk) []float64 {
 		}
 	}
 	return sums
+}
+
+// bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most
+// enough already. slope returns the first and second derivative of the sum of losses after a change of the bias.
+func bestBias(enough float64, slope func(by float64) (slope, curvature float64, err error)) (by float64, err error) {
+	first, _, err := slope(0)
+	if err != nil || math.Abs(first) <= enough {
+		return 0, err
+	}
+	sign := math.Copysign(1, -first)
+	by, err = linalg.Root(0, enough, func(length float64) (float64, float64, error) {
+		rise, curvature, err := slope(sign * length)
+		return sign * rise, curvature, err
+	})
+	if by = float64(by * sign); by-by != 0 {
+		return 0, err
+	}
+	return by, err
 }

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"halfspace/block"
@@ -11,6 +12,8 @@ import (
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
+
+const mostExactColumns = 256 // a Hessian of all rows takes little time for up to this number of columns
 
 // A search is the state of a task.
 type search struct {
@@ -369,4 +372,43 @@ var ones = slices.Repeat([]float64{1}, block.ChunkRows)
 func (s *search) countVisits(visits int64) {
 	s.Visit(visits, learner.SumOf(s.pointAtWeights.W), s.measure)
 	s.measure = nil
+}
+
+// dualObjective returns the dual objective at p, a lower bound of the minimum.
+//
+// Let m be the margin of a row, and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, minus
+// |v|^2 / (2 l2), where v is the sum of a y x over the features. loss + a m is concave in a, and 0 for a = 0. The
+// gradient is g = l2 w - v. With a bias, the a of both classes must have the same sum. So dualObjective multiplies the
+// a of the class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum. It changes v by
+// e times u, the class's part of v, whose norm is at most r = R sum a, where R is the largest norm of a row. So it
+// lengthens v by at most e r. The hinge has a closer bound: u v = l2 u w - u g, and u w is the sum of a m, less the
+// bias times the sum of a y. So v^2 grows by at most 2e (r |g| - l2 u w) + (e r)^2. The a of fixed rows stay.
+func (s *search) dualObjective(p *point) float64 {
+	square, fixed := 0.0, s.hinge.fixedDuals()
+	for i, g := range p.Gradient[:s.features] {
+		v := float64(s.L2*p.W[i]) - g
+		square += float64(v * v)
+	}
+	dual, norm, e, more := p.Entropies[0]+p.Entropies[1]+(fixed[0]+fixed[1]), math.Sqrt(square), 0.0, 0
+	if p.Duals[1]+fixed[1] > p.Duals[0]+fixed[0] {
+		more = 1
+	}
+	most, other := p.Duals[more], p.Duals[1-more]+(fixed[1-more]-fixed[more])
+	if s.features < s.cols && other < 0 {
+		return math.Inf(-1) // the fixed rows alone have a greater sum
+	}
+	if s.features < s.cols && most > 0 {
+		e = 1 - other/most
+		dual -= float64(e * max(0, p.Entropies[more]))
+	}
+	if s.hinge == nil {
+		norm += float64(float64(e*most) * s.radius)
+		return dual - float64(norm*norm)/(2*s.L2)
+	}
+	r, along := float64(most*s.radius), p.Margins[more]
+	if s.features < s.cols {
+		along -= float64(float64(2*more-1) * float64(most*p.W[s.features]))
+	}
+	grown := float64(2*e*(float64(r*learner.Norm(p.Gradient[:s.features]))-float64(s.L2*along))) + float64(float64(e*r)*float64(e*r))
+	return dual - max(0, square+grown)/(2*s.L2)
 }
