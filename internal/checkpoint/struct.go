@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Struct writes or reads a structure, to which v points: its exported fields but those with the tag `state:"-"`; see Value. lengths are the lengths of
-// slices by the tag `length` of their fields: reading fails if a slice with a tag has another length.
+// Struct writes or reads a structure, to which v points: its exported fields but those with the tag `state:"-"`; see
+// Value. lengths are the lengths of slices by the tag `length` of their fields: reading fails if a slice with a tag has
+// another length.
 func Struct(w *Walk, v any, lengths map[string]int) {
 	of := reflect.ValueOf(v).Elem()
 	Value(w, of, nil)
@@ -46,9 +47,9 @@ type Fielder interface {
 }
 
 // Value writes or reads v, which has an address, by its type. Numbers keep their bits, also NaN and -0. A structure is
-// encoded by its exported fields without the tag `state:"-"`, or by the fields that its method Fields names. A time is the start of a clock; see
-// Walk.Clock. Functions and channels are left out. other encodes an interface; nil: there are none. Writing only reads
-// v, because other goroutines may read it too.
+// encoded by its exported fields without the tag `state:"-"`, or by the fields that its method Fields names. A time is
+// the start of a clock; see Walk.Clock. Functions and channels are left out. other encodes an interface; nil: there are
+// none. Writing only reads v, because other goroutines may read it too.
 func Value(w *Walk, v reflect.Value, other func(*Walk, reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Bool:

@@ -16,7 +16,7 @@ const (
 	mostScoreChange = 0.5  // certify bounds the gap if the step changes no score by more than this
 )
 
-// A verdict is what is proven of weights.
+// A verdict is a proof about weights: how far their objective is above the optimum at most.
 type verdict struct {
 	sums               // at the weights
 	factored           // the factor of the Hessian at the weights; none without a Hessian
@@ -82,8 +82,8 @@ func (p *problem) audit(ctx context.Context, exact, rounded []float64, zero *zer
 	return v, p.checkSeparatedNear(ctx, direction)
 }
 
-// auditByDual judges the rounded weights without a Hessian: by the dual problem if there is a penalty. Without a penalty,
-// the gap stays unknown, and auditByDual returns an error if the exact weights separate the rows.
+// auditByDual judges the rounded weights without a Hessian: by the dual problem if there is a penalty. Without a
+// penalty, the gap stays unknown, and auditByDual returns an error if the exact weights separate the rows.
 func (p *problem) auditByDual(ctx context.Context, exact, rounded []float64, zero *zeroSums) (*verdict, error) {
 	v, err := p.dualVerdict(ctx, rounded, zero)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *problem) auditByDual(ctx context.Context, exact, rounded []float64, zer
 	return v, err
 }
 
-// compare lowers the gap to what the verdict on the exact weights says.
+// compare lowers the gap to the bound that the verdict on the exact weights gives.
 func (v *verdict) compare(exact *verdict) {
 	v.gap = min(v.gap, max(exact.gap, v.Objective-(exact.Objective-exact.gap)))
 	v.optimumExists = v.optimumExists || exact.optimumExists
@@ -191,9 +191,9 @@ func negated(v []float64) []float64 {
 
 // roundingAudit returns an upper bound of sqrt(g' H^-1 g), the distance of the weights w from the optimum. v has the
 // Newton step d. H is so near a singular matrix that rounding errors of g and d count. roundingAudit makes a pass over
-// the rows. With the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). It adds the rounding errors of
-// scores, weighted by curvature, and the rounding errors of sums, weighted by the standard errors of their weights.
-// blur is the rounding error of the objective.
+// the rows. With the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). It adds the rounding
+// errors of scores, weighted by curvature, and the rounding errors of sums, weighted by the standard errors of their
+// weights. blur is the rounding error of the objective.
 func (p *problem) roundingAudit(ctx context.Context, w []float64, v *verdict) (distance, blur float64, err error) {
 	d := p.spread(v.step)
 	all := auditSums{Product: p.zeros(), Sizes: p.zeros()}

@@ -218,8 +218,8 @@ func checkChunk(src block.Source, args claimArgs) func(block.Chunk) *mismatches 
 	}
 }
 
-// originalSizes returns the norm of each column of the original rows times the root of zeroCurvature, given the Hessian at
-// zero weights. The norm of the bias is 0.
+// originalSizes returns the norm of each column of the original rows times the root of zeroCurvature, given the Hessian
+// at zero weights. The norm of the bias is 0.
 func (p *problem) originalSizes(hessian []float64) []float64 {
 	bias, sizes := p.bias(), make([]float64, p.cols)
 	at := func(i, j int) float64 { return hessian[i*(i+1)/2+j] }

@@ -21,7 +21,8 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 	return t
 }
 
-// learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
+// learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original
+// rows.
 func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	task := taskOf(src, opt)
 	if opt.Solver == Truncated {
@@ -85,8 +86,8 @@ func (l *problem) lossesChunk(padded [][]float64) func(block.Chunk) []float64 {
 
 const mostBias = 30 // the greatest |bias| that Alone returns
 
-// BiasAlone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1 and
-// +1.
+// BiasAlone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1
+// and +1.
 func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p, odds := weights[0], weights[1], []float64{0}
 	if big := max(n, p); biased && n != p {

@@ -73,8 +73,8 @@ import (
 // A row with sample weight k counts as k rows in the sums, in the loss of the result and, without opt.Robust, in the
 // standard errors. With SGD, its step is k times as long.
 //
-// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. With Truncated, or
-// with L1 and more than 16,384 columns, the order of sums is the order of package optimize. The result
+// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. With
+// Truncated, or with L1 and more than 16,384 columns, the order of sums is the order of package optimize. The result
 // depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
 // classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the

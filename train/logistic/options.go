@@ -50,8 +50,8 @@ type Options struct {
 	// columns.
 	Epochs int64
 
-	// Order, Eta, Shards are options of the solver SGD: the order of the rows in an epoch, Cyclic; the learning rate, in (0, 1],
-	// 1; the shards of the rows, which learn apart in each epoch, after which their weights are mixed, 1.
+	// Order, Eta, Shards are options of the solver SGD: the order of the rows in an epoch, Cyclic; the learning rate, in
+	// (0, 1], 1; the shards of the rows, which learn apart in each epoch, after which their weights are mixed, 1.
 	Order  learner.Order
 	Eta    float64
 	Shards int64

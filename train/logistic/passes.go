@@ -188,8 +188,8 @@ type hessianArgs struct {
 	WithLargestValues bool
 }
 
-// chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
-// s is nil. With more classes it adds the rows to products, unless products is nil.
+// chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s,
+// unless s is nil. With more classes it adds the rows to products, unless products is nil.
 func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
 	r := sums{Margin: math.Inf(1), LeastWeight: math.Inf(1), Gradient: p.zeros()}
 	p.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
@@ -231,8 +231,8 @@ func (p *problem) sharesChunks(ctx context.Context) bool {
 	return false
 }
 
-// sharedChunk is chunk for dense rows, by all workers: each computes the scores of some panels, and then the gradient of
-// some columns. Every sum has the order of chunk.
+// sharedChunk is chunk for dense rows, by all workers: each computes the scores of some panels, and then the gradient
+// of some columns. Every sum has the order of chunk.
 func (p *problem) sharedChunk(chunk block.Chunk, w []float64) sums {
 	ctx, workers := context.Background(), parallel.Workers(p.workers)
 	r := sums{Margin: math.Inf(1), LeastWeight: math.Inf(1), Gradient: p.zeros()}

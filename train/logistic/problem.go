@@ -119,8 +119,8 @@ func (p *problem) score(c *scratch, w, scores []float64, n int) {
 	}
 }
 
-// losses adds the losses of the loaded rows to the sums. It sets their factors in the gradient and, with two classes, s to
-// their factors in the Hessian.
+// losses adds the losses of the loaded rows to the sums. It sets their factors in the gradient and, with two classes, s
+// to their factors in the Hessian.
 func (p *problem) losses(c *scratch, rows *block.Block, w, s []float64, r *sums) {
 	p.score(c, w, c.scores, rows.Len())
 	p.setFactors(c, rows, s, r)

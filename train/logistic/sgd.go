@@ -29,24 +29,27 @@ const (
 
 // A descent is a training, or the epoch of a shard, by averaged stochastic gradient descent.
 //
-// A step takes m rows: the next 32, or one if there are more than 16,384 columns. Let n be the number of all rows, and v
-// the number of visits before the step. Let g be the gradient of the loss of the m rows plus m/n of the penalty. The step
-// changes the weights w by -eta n/m P g/sqrt(1 + v/n). In the variables of scaling, P is 1/(1 + D) for D columns; each has
-// a second derivative of up to 1. With more than 16,384 columns, P is 1/(n R/4 + l2), where R is the mean squared norm of
-// a row. The result is a mean of w in which a step has a share of 4m/(v + 4m), and all steps before it share the rest
-// (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth Optimization", 2013, section 4).
+// A step takes m rows: the next 32, or one if there are more than 16,384 columns. Let n be the number of all rows, and
+// v the number of visits before the step. Let g be the gradient of the loss of the m rows plus m/n of the penalty. The
+// step changes the weights w by -eta n/m P g/sqrt(1 + v/n). In the variables of scaling, P is 1/(1 + D) for D columns;
+// each has a second derivative of up to 1. With more than 16,384 columns, P is 1/(n R/4 + l2), where R is the mean
+// squared norm of a row. The result is a mean of w in which a step has a share of 4m/(v + 4m), and all steps before it
+// share the rest (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth Optimization", 2013, section 4).
 //
-// A step on one row costs a few operations for each element of the row. w is scale times last, so the penalty changes only
-// scale (Bottou, "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (mean + shift last)/growth, so
-// a step changes mean only where it changes last (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged
-// Stochastic Gradient Descent", 2011, section 6.1). For a step on 32 rows, scale and growth are 1, and shift is 0.
+// A step on one row costs a few operations for each element of the row. w is scale times last, so the penalty changes
+// only scale (Bottou, "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (mean + shift
+// last)/growth, so a step changes mean only where it changes last (Xu, "Towards Optimal One Pass Large Scale Learning
+// with Averaged Stochastic Gradient Descent", 2011, section 6.1). For a step on 32 rows, scale and growth are 1, and
+// shift is 0.
 //
 // With S shards, v counts the visits of one shard, and S v replaces v in the size of a step. After an epoch, w and its
-// mean become the means over the shards (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS
-// 2010, which mixes once; Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, which mixes repeatedly).
+// mean become the means over the shards (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent",
+// NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, which mixes
+// repeatedly).
 //
 // An epoch is stale if the loss of its visits isn't below the least loss so far by 1e-4 of that loss. A training ends
-// after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the optimum.
+// after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the
+// optimum.
 type descent struct {
 	*problem
 	scaling
@@ -357,8 +360,8 @@ type bound struct {
 // isSmall tells whether the gap is at most 1e-3 of the objective.
 func (b *bound) isSmall() bool { return b.verdict.gap <= convergedGapSGD*b.verdict.Objective }
 
-// find judges the rounded weights by their Hessian. If that doesn't prove that the gap is small, it finds the optimum by
-// Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the dual problem
+// find judges the rounded weights by their Hessian. If that doesn't prove that the gap is small, it finds the optimum
+// by Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the dual problem
 // gives the bound.
 func (b *bound) find(ctx context.Context, w []float64) (err error) {
 	rounded := b.round(w)

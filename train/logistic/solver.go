@@ -95,8 +95,8 @@ func (t *training) byNewton(ctx context.Context) (err error) {
 	return t.newton(ctx, t.ofSample)
 }
 
-// newton runs Newton's method from the weights, and judges the result. If the gap is too large, and not because of rounding, it
-// continues to a smaller norm.
+// newton runs Newton's method from the weights, and judges the result. If the gap is too large, and not because of
+// rounding, it continues to a smaller norm.
 func (t *training) newton(ctx context.Context, of func(*block.Data, float64) optimize.Function) error {
 	n := &optimize.Newton{Function: objective{t.problem}, Goal: normTolerance}
 	n.Tally, n.W = t.Tally, t.w
@@ -119,8 +119,8 @@ func (t *training) newton(ctx context.Context, of func(*block.Data, float64) opt
 	return err
 }
 
-// byLBFGS finds the optimum by L-BFGS. If that takes many passes and the Hessian is small enough, Newton's method begins
-// at zeros: few steps lead from there to the optimum, and if there is no optimum, scores grow slowly.
+// byLBFGS finds the optimum by L-BFGS. If that takes many passes and the Hessian is small enough, Newton's method
+// begins at zeros: few steps lead from there to the optimum, and if there is no optimum, scores grow slowly.
 func (t *training) byLBFGS(ctx context.Context) (err error) {
 	if t.cols <= mostNewtonColumns {
 		if t.dependences, err = t.findDependences(ctx); err != nil {
@@ -218,8 +218,8 @@ func (t *training) standardErrors(ctx context.Context, v *verdict, robust bool) 
 	return t.stdErrors(ctx, v)
 }
 
-// learn trains on rows minus pivots, which may be nil, by Newton's method or L-BFGS. It turns the weights into weights for the
-// original rows.
+// learn trains on rows minus pivots, which may be nil, by Newton's method or L-BFGS. It turns the weights into weights
+// for the original rows.
 func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	t := newTraining(src, pivots, opt)
 	if opt.Solver == LBFGS {
@@ -228,8 +228,8 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 	return t.learn(ctx, opt, t.byNewton)
 }
 
-// learn trains with find, which ends with a verdict. It returns nil if there is none. It turns the weights into weights for the
-// original rows.
+// learn trains with find, which ends with a verdict. It returns nil if there is none. It turns the weights into weights
+// for the original rows.
 func (t *training) learn(ctx context.Context, opt Settings, find func(context.Context) error) (*Result, error) {
 	r := &Result{Solver: opt.Solver}
 	after, end := parallel.Grace(ctx)

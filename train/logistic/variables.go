@@ -36,7 +36,8 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	if err == nil && n == 0 {
 		err = learner.ErrWeightless
 	}
-	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: p.bias(), ColumnSums: all.Sums, Elements: all.Elements}
+	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: p.bias(), ColumnSums: all.Sums,
+		Elements: all.Elements}
 	for i := range p.cols {
 		s.Square += all.Squares[i] / n
 		if square := all.Squares[i]; i != s.Bias {

@@ -44,8 +44,8 @@ func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, er
 	return p.losses(ctx, padded, false)
 }
 
-// BiasAlone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1
-// and +1.
+// BiasAlone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes
+// -1 and +1.
 func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p := weights[0], weights[1]
 	if biased && n+p > 0 {

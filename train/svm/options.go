@@ -20,9 +20,9 @@ var Losses = []Loss{SquaredHinge, Hinge}
 // Epochs returns the default limit of passes over rows of two classes and up to 256 columns.
 func (l Loss) Epochs() int64 { return l.epochs(1, mostHessianColumns) }
 
-// epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take up
-// to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows of
-// more than two classes visit few rows.
+// epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take
+// up to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows
+// of more than two classes visit few rows.
 func (l Loss) epochs(vectors, cols int) int64 {
 	switch {
 	case vectors > 1:
@@ -35,8 +35,8 @@ func (l Loss) epochs(vectors, cols int) int64 {
 
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	// Epochs is the limit of passes over the rows; 100, or 1,000 with the hinge or more than 256 columns, or 10,000 with more
-	// than two classes, for which Run.Seed orders the visits.
+	// Epochs is the limit of passes over the rows; 100, or 1,000 with the hinge or more than 256 columns, or 10,000 with
+	// more than two classes, for which Run.Seed orders the visits.
 	Epochs int64
 
 	Loss Loss // SquaredHinge

@@ -35,8 +35,8 @@ type sums struct {
 	gradient []float64 // gradient of the objective: l2 w - sum a y x
 }
 
-// chunkSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1. a = 2 max(0, 1-m) times
-// the sample weight is the dual variable of a row with the margin m.
+// chunkSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1. a = 2 max(0,
+// 1-m) times the sample weight is the dual variable of a row with the margin m.
 type chunkSums struct {
 	Loss    float64
 	Weight  float64      // sum of sample weights
@@ -57,9 +57,10 @@ func (s *sums) add(t chunkSums) {
 
 // The passes over the rows at given weights, with the Hessian and without.
 var (
-	hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, w []float64) func(chunk block.Chunk, s, _ []float64) chunkSums {
-		return newProblem(src, Settings{}).weighted(w)
-	})
+	hessianPass = learner.NewScatterTask("svm.hessian",
+		func(src block.Source, w []float64) func(chunk block.Chunk, s, _ []float64) chunkSums {
+			return newProblem(src, Settings{}).weighted(w)
+		})
 	gradientPass = distributed.NewPerChunk("svm.gradient", func(src block.Source, w []float64) func(block.Chunk) chunkSums {
 		return newProblem(src, Settings{}).unweighted(w)
 	})
@@ -73,8 +74,8 @@ func (p *problem) unweighted(w []float64) func(block.Chunk) chunkSums {
 	return func(chunk block.Chunk) chunkSums { return p.chunk(chunk, w, nil) }
 }
 
-// pass makes a pass over the rows: it computes the sums of the squared hinge at w. It returns the Hessian of the objective, or
-// nil without hessian.
+// pass makes a pass over the rows: it computes the sums of the squared hinge at w. It returns the Hessian of the
+// objective, or nil without hessian.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) ([]float64, error) {
 	*at = sums{gradient: make([]float64, p.cols)}
 	for class := range at.Ax {
@@ -110,8 +111,8 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	return h, nil
 }
 
-// chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the Hessian, divided
-// by 2.
+// chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the
+// Hessian, divided by 2.
 func (p *problem) chunk(chunk block.Chunk, w, s []float64) (r chunkSums) {
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
@@ -151,8 +152,8 @@ func shortfall(panel *linalg.Panel, labels []float32, w, u []float64) {
 	}
 }
 
-// weightedSquares adds rows of a panel, whose margins are 1-u. It sets their factors in the sums of the panel, and s to their
-// weights in the Hessian, divided by 2.
+// weightedSquares adds rows of a panel, whose margins are 1-u. It sets their factors in the sums of the panel, and s to
+// their weights in the Hessian, divided by 2.
 func (r *chunkSums) weightedSquares(u []float64, rows *block.Block, factors, s []float64) {
 	for i, u := range u {
 		f, class, c := factors[i*linalg.PanelCols:], 0, rows.Weight(i)

@@ -29,13 +29,13 @@ import (
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
 // Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
 // for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005), as Task.Elastic of
-// package optimize. A step is w = w - H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is
-// l2 I + X' diag(s) X, where s is 2c for rows with a loss above 0, and 0 for other rows. One pass over the rows computes
-// g, the objectives and H. It updates H by the rows that enter or leave the active set.
+// package optimize. A step is w = w - H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s)
+// X, where s is 2c for rows with a loss above 0, and 0 for other rows. One pass over the rows computes g, the
+// objectives and H. It updates H by the rows that enter or leave the active set.
 //
 // With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a
-// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most five times as many rows as columns, the
-// hinge is trained by dual coordinate descent.
+// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most five times as many
+// rows as columns, the hinge is trained by dual coordinate descent.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
 // Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
@@ -51,9 +51,9 @@ import (
 // as far from each other as possible. Train first subtracts a number near their values from columns that are far from
 // zero; see learner.Pivots.
 //
-// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. The result depends
-// neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, errors of src, and ctx's error.
+// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. The result
+// depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
+// classes, features that overflow, errors of src, and ctx's error.
 //
 // With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
 // package optimize. More than two classes have the order of package dualdescent.

@@ -130,7 +130,7 @@ func (d *dual) addRow(v variables, e elements, by []float64) {
 	}
 }
 
-// projectAll replaces the variables of each row by the nearest ones that the row may have, except those of rows that have
+// projectAll replaces the variables of each row by the nearest ones that the row may have, except of rows that have
 // them in old too. It returns the number of rows that it changed.
 func (d *dual) projectAll(ctx context.Context, v, old variables) (changed int64, err error) {
 	n := d.vectors()

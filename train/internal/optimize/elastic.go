@@ -32,7 +32,7 @@ type Search struct {
 	SearchState
 }
 
-// A SearchState is what a checkpoint keeps: the state before a step. A pass at the weights restores the rest of the
+// A SearchState is the state that a checkpoint keeps, before a step. A pass at the weights restores the rest of the
 // point.
 type SearchState struct {
 	W             []float64 `length:"columns"`
@@ -268,8 +268,8 @@ func sum(a, b []float64) []float64 {
 	return c
 }
 
-// proximalNewton finds the minimum by the proximal Newton method with a Hessian. It begins at the minimum of a sample if
-// there are many rows. If ctx ends or reading the rows fails, it returns the weights so far with the error.
+// proximalNewton finds the minimum by the proximal Newton method with a Hessian. It begins at the minimum of a sample
+// if there are many rows. If ctx ends or reading the rows fails, it returns the weights so far with the error.
 func (t *Task) proximalNewton(ctx context.Context) (*Solution, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	mostViolationFactor  = 0.25  // greatest violationFactor of a net
-	leastViolationFactor = 0.01  // least violationFactor of a net, unless a step gains nothing
-	noiseViolationFactor = 1e-6  // steps that end at a smaller violationFactor cannot improve: rounding errors prevent it
+	mostViolationFactor  = 0.25  // greatest ViolationFactor of a net
+	leastViolationFactor = 0.01  // least ViolationFactor of a net, unless a step gains nothing
+	noiseViolationFactor = 1e-6  // steps that end at a smaller ViolationFactor cannot improve: rounding errors prevent it
 	noiseGain            = 1e-13 // a gain below this times the objective is rounding error
 	mostRounds           = 100   // most rounds of coordinate descent in a step
 	mostHalvings         = 40    // most trials of a step, each half the one before
@@ -26,11 +26,11 @@ const (
 // Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research
 // 13, 2012. columns copies the elements of the rows by column. A step minimises the penalty plus the quadratic model of
 // the loss, by coordinate descent and conjugate gradients by turns. How precisely it does so depends on how well the
-// model of the last step predicted the gradient: see choice 1 of Eisenstat and Walker, "Choosing the Forcing Terms in an
-// Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996. A round visits the columns with more elements
-// last, because the largest violation limits the dual objective, and columns with many elements have the largest.
-// Columns whose weight is 0 and would stay 0 are left out until the other columns have converged. A step is halved until
-// it gains enough.
+// model of the last step predicted the gradient: see choice 1 of Eisenstat and Walker, "Choosing the Forcing Terms in
+// an Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996. A round visits the columns with more
+// elements last, because the largest violation limits the dual objective, and columns with many elements have the
+// largest. Columns whose weight is 0 and would stay 0 are left out until the other columns have converged. A step is
+// halved until it gains enough.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) columns(ctx context.Context) (*Solution, error) {
@@ -141,11 +141,11 @@ func (s *glmnet) move(ctx context.Context, next []float64) (bool, error) {
 	return false, nil
 }
 
-// step returns weights near the minimum of the quadratic model, or nil if the limit leaves no passes for a step. It leaves
-// the scores of the step in change. It ends once
-// the sum of violations is at most part times the sum at the start. Rounds of coordinate descent take turns with face:
-// the rounds go on while each halves the sum of violations. A round measures each violation just before it removes the
-// violation, and the sum is then too small if the columns are correlated. So slopes measures the sum again.
+// step returns weights near the minimum of the quadratic model, or nil if the limit leaves no passes for a step. It
+// leaves the scores of the step in change. It ends once the sum of violations is at most part times the sum at the
+// start. Rounds of coordinate descent take turns with face: the rounds go on while each halves the sum of violations. A
+// round measures each violation just before it removes the violation, and the sum is then too small if the columns are
+// correlated. So slopes measures the sum again.
 func (s *glmnet) step(ctx context.Context) (next []float64, err error) {
 	total, columns := s.violations()
 	m := s.model

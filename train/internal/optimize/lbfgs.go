@@ -47,7 +47,7 @@ type LBFGS struct {
 	LBFGSState
 }
 
-// An LBFGSState is what a checkpoint keeps: the state between two steps.
+// An LBFGSState is the state that a checkpoint keeps, between two steps.
 type LBFGSState struct {
 	Tally
 	V         []float64 `length:"weights"` // variables

@@ -22,10 +22,10 @@ const (
 
 // A model is the quadratic model of the objective for a step of a net, over some of the columns. The places are these
 // columns, in the order in which a round visits them. A place has the elements of its column in rows with a curvature,
-// each times the root of the curvature, so the Hessian is X'X of these elements. The elements and the scores are float32
-// to need less memory traffic. The step is then less precise, but the gradient at the next weights is float64, and the
-// next step corrects the errors. Float32 overflows at 3.4e38, so each column is divided by a power of two, and so are all
-// roots.
+// each times the root of the curvature, so the Hessian is X'X of these elements. The elements and the scores are
+// float32 to need less memory traffic. The step is then less precise, but the gradient at the next weights is float64,
+// and the next step corrects the errors. Float32 overflows at 3.4e38, so each column is divided by a power of two, and
+// so are all roots.
 type model struct {
 	*net
 	columns                     []int
@@ -190,8 +190,8 @@ func (m *model) value() (sum float64) {
 	return sum + float64(square*m.unit*m.unit/2)
 }
 
-// face goes towards the minimum over the bias and the weights that aren't 0. A weight whose sign would change becomes 0.
-// face uses conjugate gradients. They need fewer products with the Hessian than coordinate descent needs rounds, but
+// face goes towards the minimum over the bias and the weights that aren't 0. A weight whose sign would change becomes
+// 0. face uses conjugate gradients. They need fewer products with the Hessian than coordinate descent needs rounds, but
 // coordinate descent also finds which weights are 0. As long as many signs change, face makes few products.
 func (m *model) face(ctx context.Context) error {
 	var on []int

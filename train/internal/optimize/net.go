@@ -36,7 +36,7 @@ type net struct {
 	NetState
 }
 
-// A NetState is what a checkpoint keeps: the state between two steps.
+// A NetState is the state that a checkpoint keeps, between two steps.
 type NetState struct {
 	W          []float64 `length:"columns"`
 	Scores     []float64 `length:"rows"` // score of each row at W

@@ -63,8 +63,8 @@ type Evaluation struct {
 type Newton struct {
 	Function
 	Goal float64 // the norm to reach
-	// MustProve makes Minimise go on until a lower bound proves the gap. It gives up where a Hessian is nearly singular, or a
-	// step from weights with their own Hessian fails.
+	// MustProve makes Minimise go on until a lower bound proves the gap. It gives up where a Hessian is nearly singular,
+	// or a step from weights with their own Hessian fails.
 	MustProve bool
 	NewtonState
 
@@ -74,7 +74,7 @@ type Newton struct {
 	isFresh bool // H belongs to the weights
 }
 
-// A NewtonState is what a checkpoint keeps: the state between two steps, if H belongs to the weights.
+// A NewtonState is the state that a checkpoint keeps, between two steps, if H belongs to the weights.
 type NewtonState struct {
 	Tally
 	W        []float64 `length:"weights"`

@@ -35,12 +35,12 @@ func (s *Stage) Nonzero(features int) (n int) {
 	return n
 }
 
-// Path returns the minima for up to n falling penalties. Each search begins at the minimum for the penalty before. A pass
-// over the rows computes the gradient of all columns, so no column needs to be screened. The first penalty is the least
-// penalty with which all weights are 0. The last penalty is 1e-4 times the first, or 1e-2 times with fewer rows than
-// features. The penalties between are evenly spaced logarithmically (Friedman, Hastie and Tibshirani 2010). Path ends
-// early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't end
-// early.
+// Path returns the minima for up to n falling penalties. Each search begins at the minimum for the penalty before. A
+// pass over the rows computes the gradient of all columns, so no column needs to be screened. The first penalty is the
+// least penalty with which all weights are 0. The last penalty is 1e-4 times the first, or 1e-2 times with fewer rows
+// than features. The penalties between are evenly spaced logarithmically (Friedman, Hastie and Tibshirani 2010). Path
+// ends early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't
+// end early.
 func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	rows, pivots, err := learner.CentredRows(ctx, t.Rows)
 	if err != nil {

@@ -77,9 +77,10 @@ func (q *quadratic) column(j int) []float64 {
 	return c
 }
 
-// minimise finds the minimum: without L1 by Newton's method if the Hessian is far from singular, otherwise by cyclic coordinate
-// descent in the order of the columns. If that is slow, Newton steps in the variables that aren't 0 help. Once such a step changes no
-// sign, and moves are short but more than half as long as in the round before, only rounding errors are left. minimise returns ctx's error.
+// minimise finds the minimum: without L1 by Newton's method if the Hessian is far from singular, otherwise by cyclic
+// coordinate descent in the order of the columns. If that is slow, Newton steps in the variables that aren't 0 help.
+// Once such a step changes no sign, and moves are short but more than half as long as in the round before, only
+// rounding errors are left. minimise returns ctx's error.
 func (q *quadratic) minimise(ctx context.Context) error {
 	if q.L1 == 0 && !q.NonNegative {
 		if solved, err := q.solve(ctx); solved || err != nil {
@@ -115,8 +116,8 @@ func (q *quadratic) minimise(ctx context.Context) error {
 	return nil
 }
 
-// solve goes to the minimum of a model without L1. It tells whether a solution of the linear equations leaves so little of the
-// gradient that a second one leaves rounding errors alone.
+// solve goes to the minimum of a model without L1. It tells whether a solution of the linear equations leaves so little
+// of the gradient that a second one leaves rounding errors alone.
 func (q *quadratic) solve(ctx context.Context) (bool, error) {
 	var on []int
 	for j, d := range q.diagonal {
