@@ -73,20 +73,21 @@ var columnsPass = newPass("logistic.columns", func(p *problem, _ struct{}) func(
 
 // columns returns the sums over the rows of a chunk.
 func (p *problem) columns(chunk block.Chunk) columns {
-	m, wide := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}, linalg.WideReader{}
-	for r := range chunk.Len() {
-		weight := chunk.Weight(r)
-		m.N += weight
-		columns, values := wide.Row(chunk.Block, r)
-		for k, c := range columns {
-			v := values[k]
-			if v != 0 {
-				m.Elements++
-			}
-			m.Sums[c] = math.FMA(weight, v, m.Sums[c])
-			m.Squares[c] = math.FMA(float64(weight*v), v, m.Squares[c])
+	m, part := columns{Elements: int64(linalg.Elements(chunk))}, new(block.Block)
+	rows, squares := linalg.NewPanel(p.cols, 1), linalg.NewPanel(p.cols, 1)
+	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
+		chunk.SliceInto(part, lo, min(chunk.Len(), lo+linalg.PanelRows))
+		rows.Load(part)
+		squares.LoadSquares(rows)
+		for i := range part.Len() {
+			weight := part.Weight(i)
+			m.N += weight
+			rows.Factors()[i*linalg.PanelCols], squares.Factors()[i*linalg.PanelCols] = weight, weight
 		}
+		rows.Add()
+		squares.Add()
 	}
+	m.Sums, m.Squares = rows.Take(0, nil), squares.Take(0, nil)
 	return m
 }
 
