@@ -26,7 +26,7 @@ const (
 	gradientShare  = 0.05
 	mostNoiseSteps = 2   // or after this number of steps whose gain is rounding error
 	stuckGrowth    = 0.2 // the slope then grows by this
-	mostStuckTimes = 3   // the search ends if this happens that many times in a row
+	mostStuckTimes = 10   // the search ends if this happens that many times in a row
 	zoneFactor     = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
