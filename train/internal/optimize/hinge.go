@@ -8,7 +8,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
-	"halfspace/schema"
 	"halfspace/train/learner"
 )
 
@@ -26,7 +25,7 @@ const (
 	gradientShare  = 0.05
 	mostNoiseSteps = 2   // or after this number of steps whose gain is rounding error
 	stuckGrowth    = 0.2 // the slope then grows by this
-	mostStuckTimes = 10   // the search ends if this happens that many times in a row
+	mostStuckTimes = 10  // the search ends if this happens that many times in a row
 	zoneFactor     = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
@@ -272,57 +271,12 @@ func (s *search) raiseSlope(ctx context.Context) error {
 	return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 }
 
-// nearRows are the rows near their kinks, and the sums over the other rows.
-type nearRows struct {
-	rows           []*block.Block // near rows of each chunk
-	base, scores   []float64      // of each near row
-	numbers        []int64
-	weights        [2]float64 // sum of the sample weights of the near rows of each class
-	fixed          fixedRows
-	loss, ofWeight float64 // sums over all rows
-}
-
-// canBalance tells whether dual variables of the near rows can make the sums of both classes equal.
-func (n *nearRows) canBalance() bool {
-	return n.fixed.duals[0] <= n.fixed.duals[1]+n.weights[1] && n.fixed.duals[1] <= n.fixed.duals[0]+n.weights[0]
-}
-
-// view returns the near rows in blocks.
-func (n *nearRows) view(spec *schema.Spec) *block.Data {
-	var blocks []*block.Block
-	per, first, total := block.Rows(spec.Cols()), int64(0), len(n.numbers)
-	var b *block.Block
-	for _, rows := range n.rows {
-		for i := range rows.Y {
-			if b == nil || len(b.Y) == per {
-				if b = (&block.Block{First: first}); rows.Sparse == nil {
-					b.X = make([]float32, 0, min(per, total-int(first))*rows.Stride)
-				}
-				blocks = append(blocks, b)
-			}
-			learner.AppendRow(b, rows, i)
-			first++
-		}
-	}
-	return block.NewData(spec, blocks)
-}
-
 // findNear makes a pass over all rows at the weights. It makes the dual variable of each row its multiplier, and finds
 // the rows near their kinks: rows whose dual variable is free or leaves a bound, rows with a margin in the zone about
 // 1, and those that were near before.
 func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
 	n, t := &nearRows{fixed: fixedRows{vector: make([]float64, len(h.w))}}, newTable(h.Rows, h.Workers)
-	add := func(c *nearChunk) {
-		n.loss += c.loss
-		n.ofWeight += c.weight
-		for class := range c.duals {
-			n.fixed.duals[class] += c.duals[class]
-			n.weights[class] += c.nearWeights[class]
-		}
-		t.addTo(n.fixed.vector, &c.fixed, c.fixed.sums)
-		n.rows, n.base, n.scores, n.numbers = append(n.rows, c.rows), append(n.base, c.base...), append(n.scores, c.scores...),
-			append(n.numbers, c.numbers...)
-	}
+	add := func(c *nearRows) { n.add(t, c) }
 	var err error
 	if cluster, _ := block.RemoteOf(h.Rows); cluster != nil {
 		err = eachNearRemote(ctx, h.Rows, h.w, &h.smooth, h.near, add)
@@ -336,7 +290,7 @@ func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
 	for _, v := range h.w[:features] {
 		penalty += float64(float64(h.L2/2*v) * v)
 	}
-	h.loss, h.weight, h.objective = n.loss, n.ofWeight, n.loss+penalty
+	h.loss, h.weight, h.objective = n.loss, n.weight, n.loss+penalty
 	h.Visit(h.Rows.Rows(), learner.SumOf(h.w), &learner.Measure{Objective: h.objective, Gap: max(0, h.objective-h.lowerBound)})
 	if h.objective-h.objective != 0 {
 		return nil, learner.OverflowError()

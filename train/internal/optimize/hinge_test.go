@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel/f64"
@@ -159,6 +161,58 @@ func TestHingePasses(t *testing.T) {
 		}
 		if _, err := solve(ctx, learner.Options{Epochs: 10, Run: learner.Run{Workers: 1}}, d, 1); err == nil {
 			t.Errorf("%s: a cancelled search returns no error", name)
+		}
+	}
+}
+
+// TestResume: a search that stops after some passes, and goes on from its checkpoint, has the same weights: by rows, with all
+// rows, and with a sample and near rows.
+func TestResume(t *testing.T) {
+	many := 20 * block.ChunkRows
+	x, y := make([][]float64, many), make([]float64, many)
+	rng := rand.New(rand.NewPCG(6, 6))
+	for r := range x {
+		x[r] = []float64{rng.NormFloat64(), rng.NormFloat64()}
+		y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
+	}
+	for _, c := range []struct {
+		name  string
+		rows  *block.Data
+		solve string
+	}{{"by row", rows(600, 100, true), "by row"}, {"all rows", rows(600, 100, true), "truncated"},
+		{"many columns", rows(600, 300, true), "truncated"}, {"near rows", testproblems.Dense(x, y, true), "truncated"}} {
+		solve := func(ctx context.Context, run learner.Run) (*optimize.Solution, error) {
+			return solvers()[c.solve](ctx, learner.Options{Epochs: 40, Run: run}, c.rows, 0.01)
+		}
+		want, stops := require.Value(solve(t.Context(), learner.Run{}))(t), 0
+		for after := int64(1); after < want.Passes; after += 1 + after/4 {
+			dir := t.TempDir()
+			open := func() *checkpoint.Run {
+				return require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
+			}
+			run := open()
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := solve(ctx, learner.Run{Checkpoint: run.Part(0), Progress: func(p learner.Progress) {
+				if p.Epoch >= after {
+					cancel()
+				}
+			}})
+			run.Close()
+			if cancel(); err == nil {
+				t.Fatalf("%s: a search that was cancelled after %d passes returns no error", c.name, after)
+			}
+			run = open()
+			if run.HasCheckpoint() {
+				stops++
+			}
+			got := require.Value(solve(t.Context(), learner.Run{Checkpoint: run.Part(0)}))(t)
+			run.Close()
+			if !slices.Equal(got.W, want.W) || got.Passes != want.Passes || got.Visits != want.Visits || got.Steps != want.Steps {
+				t.Errorf("%s, stopped after %d passes: %d passes and %d steps, want %d and %d", c.name, after, got.Passes, got.Steps, want.Passes, want.Steps)
+			}
+		}
+		if stops == 0 {
+			t.Errorf("%s: no search went on from a checkpoint", c.name)
 		}
 	}
 }

@@ -5,30 +5,71 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/schema"
+	"halfspace/train/learner"
 )
 
-// A nearChunk is the near rows of a chunk, and sums over its rows.
-type nearChunk struct {
-	rows         *block.Block
-	base, scores []float64 // of each near row
+// nearRows are the rows near their kinks, of a chunk or of all chunks, and sums over the other rows.
+type nearRows struct {
+	blocks       []*block.Block // near rows of each chunk
+	base, scores []float64      // of each near row
 	numbers      []int64
 	nearWeights  [2]float64 // sum of the sample weights of the near rows of each class
-	duals        [2]float64 // sum of the dual variables of the other rows of each class
-	fixed        batchSums  // sum of dual variable times label times row of these rows
+	fixed        fixedRows  // the other rows; of a chunk, without the vector
+	sums         batchSums  // of a chunk: the vector
 	loss, weight float64    // sums over all rows
 }
 
-func (n *nearChunk) Fields() []any {
-	return []any{&n.rows, &n.base, &n.scores, &n.numbers, &n.nearWeights[0], &n.nearWeights[1], &n.duals[0], &n.duals[1], &n.fixed,
-		&n.loss, &n.weight}
+func (n *nearRows) Fields() []any {
+	return []any{&n.blocks, &n.base, &n.scores, &n.numbers, &n.nearWeights[0], &n.nearWeights[1], &n.fixed.duals[0],
+		&n.fixed.duals[1], &n.sums, &n.loss, &n.weight}
+}
+
+// add adds the next chunk.
+func (n *nearRows) add(t *table, c *nearRows) {
+	n.loss += c.loss
+	n.weight += c.weight
+	for class := range n.nearWeights {
+		n.fixed.duals[class] += c.fixed.duals[class]
+		n.nearWeights[class] += c.nearWeights[class]
+	}
+	t.addTo(n.fixed.vector, &c.sums, c.sums.sums)
+	n.blocks, n.numbers = append(n.blocks, c.blocks...), append(n.numbers, c.numbers...)
+	n.base, n.scores = append(n.base, c.base...), append(n.scores, c.scores...)
+}
+
+// canBalance tells whether dual variables of the near rows can make the sums of both classes equal.
+func (n *nearRows) canBalance() bool {
+	duals := n.fixed.duals
+	return duals[0] <= duals[1]+n.nearWeights[1] && duals[1] <= duals[0]+n.nearWeights[0]
+}
+
+// view returns the near rows in blocks.
+func (n *nearRows) view(spec *schema.Spec) *block.Data {
+	var blocks []*block.Block
+	per, first, total := block.Rows(spec.Cols()), int64(0), len(n.numbers)
+	var b *block.Block
+	for _, rows := range n.blocks {
+		for i := range rows.Y {
+			if b == nil || len(b.Y) == per {
+				if b = (&block.Block{First: first}); rows.Sparse == nil {
+					b.X = make([]float32, 0, min(per, total-int(first))*rows.Stride)
+				}
+				blocks = append(blocks, b)
+			}
+			learner.AppendRow(b, rows, i)
+			first++
+		}
+	}
+	return block.NewData(spec, blocks)
 }
 
 // eachNear makes a pass over all rows, and calls add with each chunk, in row order. kept are the numbers of rows that
 // are near whatever their margins. It sets the multiplier of each row to its dual variable.
-func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept []int64, add func(*nearChunk)) error {
+func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
 	padded := t.pad(w)
 	t.isDense = t.cols <= mostDenseColumns
-	return block.ReduceChunks(ctx, t.src, t.workers, func(chunk block.Chunk) *nearChunk {
+	return block.ReduceChunks(ctx, t.src, t.workers, func(chunk block.Chunk) *nearRows {
 		first, _ := slices.BinarySearch(kept, chunk.First)
 		return t.nearOfChunk(chunk, padded, h, kept[first:])
 	}, add)
@@ -36,8 +77,8 @@ func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept 
 
 // nearOfChunk returns the near rows of a chunk. kept is the numbers of rows that are near whatever their margins, from
 // the first row of the chunk on.
-func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept []int64) *nearChunk {
-	c, n := t.scratch.Get().(*scratch), &nearChunk{}
+func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept []int64) *nearRows {
+	c, n := t.scratch.Get().(*scratch), &nearRows{}
 	defer t.scratch.Put(c)
 	var picked []int32
 	t.visit(c, chunk, w, func(r int) bool { return chunk.Weight(r) > 0 }, c.z[:], func(r int, z float64) float64 {
@@ -58,10 +99,10 @@ func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept
 			picked = append(picked, int32(r))
 			return 0
 		}
-		n.duals[class] += float64(a * weight)
+		n.fixed.duals[class] += float64(a * weight)
 		return float64(float64(a*weight) * y)
 	})
-	n.rows = gatherRows(chunk, picked)
-	t.takeSums(c, &n.fixed, false)
+	n.blocks = []*block.Block{gatherRows(chunk, picked)}
+	t.takeSums(c, &n.sums, false)
 	return n
 }

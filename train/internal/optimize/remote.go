@@ -280,7 +280,7 @@ type (
 		Kept []int64
 	}
 	nearResult struct {
-		Chunks []*nearChunk
+		Chunks []*nearRows
 		Base   []float64 // multipliers after the pass
 	}
 )
@@ -294,12 +294,12 @@ func nearOf(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 	}
 	r = &nearResult{Base: own.Base}
 	err = newTable(src.Source, src.Workers).eachNear(ctx, args.W, &smoothHinge{slope: args.Slope, base: own.Base}, own.Kept,
-		func(n *nearChunk) { r.Chunks = append(r.Chunks, n) })
+		func(n *nearRows) { r.Chunks = append(r.Chunks, n) })
 	return r, err
 }
 
 // eachNearRemote is eachNear on the cluster of src.
-func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearChunk)) error {
+func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
 	all, next := distributed.Consecutive(src.Rows()), 0
 	return distributed.EachOwn(ctx, src, nearTask, &nearArgs{w, h.slope}, all, func(i int) *nearOwn {
 		lo, hi := distributed.RowsOf(all[i], src.Rows())
