@@ -81,7 +81,7 @@ func hasManyColumns(cols int) bool { return cols > mostHessianColumns }
 // usesDualDescent tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows
 // are few relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
 func usesDualDescent(rows int64, cols int) bool {
-	return optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
+	return hasManyColumns(cols) && rows < int64(cols) || optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
 }
 
 // refusedOption returns the error of the option that l1 or nonnegative excludes, or nil.

@@ -23,26 +23,22 @@ import (
 // Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 /
 // (2 l2), and for the squared hinge this minus sum a^2 / 4c. Its constraints are a >= 0, for the hinge also a <= c, and
 // with a bias sum a y = 0. Train scales down the a of one class to meet the last constraint. The dual objective is a
-// lower bound of the optimum. Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8
-// for the squared hinge. Then it rounds w to float32 and measures the gap again.
+// lower bound of the optimum. Train stops when the objective of w is above the bound by at most 5e-7 of itself, or 1e-8
+// for the squared hinge and few columns. Then it rounds w to float32 and measures the gap again.
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
 // Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
-// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005), as Task.Elastic of
-// package optimize. A step is w = w - H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s)
-// X, where s is 2c for rows with a loss above 0, and 0 for other rows. One pass over the rows computes g, the
-// objectives and H. It updates H by the rows that enter or leave the active set.
+// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005); see optimize.Newton. A
+// step is w = w - H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for
+// rows with a loss above 0, and 0 for other rows. Where H is nearly singular or a step fails, the proximal Newton
+// method of Task.Elastic follows.
 //
-// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a
-// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most five times as many
-// rows as columns, the hinge is trained by dual coordinate descent.
+// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients; see
+// Task.Truncated of package optimize.
 //
-// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
-// Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
-// 2020). Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
-// After each inner problem, a becomes the row's base, and the slope grows. Once few rows are near the kink of their
-// loss, Train continues with only these rows. It fixes the a of the other rows at 0 or c, which makes these rows one
-// sum. The next pass over all rows adds the rows that were left out wrongly. The base takes eight bytes for each row.
+// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside; see
+// Task.Hinge of package optimize. With fewer rows than columns, or many columns and few rows, it runs dual coordinate
+// descent; see usesDualDescent and dualdescent.Hinge.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
 // max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package dualdescent.
@@ -51,12 +47,11 @@ import (
 // as far from each other as possible. Train first subtracts a number near their values from columns that are far from
 // zero; see learner.Pivots.
 //
-// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. The result
-// depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
-// classes, features that overflow, errors of src, and ctx's error.
-//
-// With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
-// package optimize. More than two classes have the order of package dualdescent.
+// Sums are float64, in the order of linalg.Panel within a chunk, and then over the chunks in row order. The hinge, rows
+// with more than 256 columns, and more than 16,384 columns with L1 or NonNegative have the order of package optimize.
+// More than two classes have the order of package dualdescent. The result depends neither on opt.Workers nor on the
+// kind of the source. Errors: options out of range, no rows, fewer than two classes, features that overflow, errors of
+// src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	src, err := begin(ctx, src, &opt)
 	if err != nil {
