@@ -159,15 +159,21 @@ func centredOptimum(t *testing.T, x [][]float64, y []float64, loss Loss, l2 floa
 // TestStory: the report names the method that solve takes. Each of several classes has a bias, and the rows of each have
 // one column for it.
 func TestStory(t *testing.T) {
-	for _, vectors := range []int{1, 3} {
-		for features, method := range map[int]string{1<<14 - 1: "Newton's", 1 << 14: "dual coordinate descent"} {
+	for _, c := range []struct {
+		rows     int64
+		features int
+		method   string
+	}{{40_000, 1<<14 - 1, "Newton's"}, {40_000, 1 << 14, "dual coordinate descent"}, {1000, 999, "Newton's"},
+		{1000, 1000, "dual coordinate descent"}} {
+		for _, vectors := range []int{1, 3} {
 			m := &model.Model{Weights: make([][]float64, vectors), Bias: make([]float64, vectors)}
-			m.Options.Loss, m.Options.L2, m.Training.Rows = string(Hinge), new(float64), 1000
+			m.Options.Loss, m.Options.L2, m.Training.Rows = string(Hinge), new(float64), c.rows
 			for k := range m.Weights {
-				m.Weights[k] = make([]float64, features)
+				m.Weights[k] = make([]float64, c.features)
 			}
-			if story := strings.Join(Learner.SolverTexts(m), " "); usesDualDescent(1000, features+1) != (method != "Newton's") || !strings.Contains(story, "of "+method+" in") {
-				t.Errorf("%d features, %d vectors: %s", features, vectors, story)
+			story := strings.Join(Learner.SolverTexts(m), " ")
+			if usesDualDescent(c.rows, c.features+1) != (c.method != "Newton's") || !strings.Contains(story, "of "+c.method+" in") {
+				t.Errorf("%d rows, %d features, %d vectors: %s", c.rows, c.features, vectors, story)
 			}
 		}
 	}

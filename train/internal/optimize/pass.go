@@ -30,10 +30,11 @@ type search struct {
 	radius                     float64          // largest norm of a row's features; like y and weights it is known after the first pass
 	y, weights                 []float64
 
-	elements int64          // number of elements of the rows that aren't 0
-	factor   *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
-	hessian  *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
-	products int            // number of products in the last step
+	elements   int64          // number of elements of the rows that aren't 0
+	factor     *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
+	hessian    *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
+	products   int            // number of products in the last step
+	lastSquare float64        // square of the gradient before the last step; 0: there was none
 
 	isExact      bool // the factor is of a Hessian with all rows
 	idleSteps    int  // consecutive steps whose gain is rounding error

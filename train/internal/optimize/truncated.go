@@ -16,7 +16,9 @@ import (
 const (
 	forcingTerm      = 0.3   // conjugate gradients stop at a residual of this times the gradient
 	residualGapShare = 0.25  // or if the residual alone would leave this times the gap to reach
-	biasForcingTerm  = 0.03  // forcingTerm if there is a bias; the rule of residualGapShare is then off
+	firstForcingTerm = 0.1   // forcing term of the first step with a bias
+	leastForcingTerm = 0.01  // least forcing term with a bias; see forcing. The rule of residualGapShare is then off
+	forcingShare     = 0.5   // forcing term with a bias, relative to the factor by which the last step reduced the gradient
 	noiseStepGain    = 1e-12 // a gain below this times the objective is rounding error
 	mostIdleSteps    = 5     // consecutive steps with a smaller gain that end the search
 	endSlope         = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
@@ -73,7 +75,7 @@ func (s *search) stateWithTally(w *checkpoint.Walk) {
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
-	learner.State(w, &s.idleSteps, &s.products, &s.hasBatchSums, &s.lowerBound, s.pointAtWeights.W, s.pointAtWeights.Scores)
+	learner.State(w, &s.idleSteps, &s.products, &s.lastSquare, &s.hasBatchSums, &s.lowerBound, s.pointAtWeights.W, s.pointAtWeights.Scores)
 	linalg.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
 }
@@ -149,8 +151,9 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 	if s.hessian != nil {
 		enough, proved = exactResidual*math.Sqrt(square), 0
 	} else if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
-		enough, proved = biasForcingTerm*math.Sqrt(square), 0
+		enough, proved = s.forcing(square)*math.Sqrt(square), 0
 	}
+	s.lastSquare = square
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved ||
 			s.hessian == nil && s.lacksPasses(2) ||
@@ -178,6 +181,16 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 		return step, scores, s.scoreRows(ctx, step, scores, make([]float64, len(scores)))
 	}
 	return step, scores, s.scoreRows(ctx, step, scores, s.pointAtWeights.Curvature)
+}
+
+// forcing returns the forcing term of a search with a bias, at a gradient with the given square: the more the last step
+// reduced the gradient, the less residual is left. See choice 2 of Eisenstat and Walker, "Choosing the Forcing Terms in
+// an Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996.
+func (s *search) forcing(square float64) float64 {
+	if s.lastSquare == 0 {
+		return firstForcingTerm
+	}
+	return min(forcingTerm, max(leastForcingTerm, forcingShare*math.Sqrt(square/s.lastSquare)))
 }
 
 // stepLength returns the length of the step at which the objective is least. scores are the scores of the step. It
