@@ -35,8 +35,11 @@ func (s *moving) forget() {
 // converges as conjugate gradients do that are preconditioned by visits. Rows whose variables would leave their bounds
 // get the nearest ones. If that lowers the dual objective, accelerate adds nothing. It returns the number of rows that
 // were projected.
+//
+// With several biases, accelerate does nothing: the search takes twice as many passes with it, because the moves
+// disturb the search for the biases.
 func (s *moving) accelerate(ctx context.Context, d *dual) (visits int64, err error) {
-	if s.elementsVisited < elementsBetween*int64(len(s.w)+len(s.a)) {
+	if d.softness > 0 && len(s.bias) > 1 || s.elementsVisited < elementsBetween*int64(len(s.w)+len(s.a)) {
 		return 0, nil
 	}
 	old, move, next := s.variables, s.earlier, s.lastMove

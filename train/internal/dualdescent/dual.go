@@ -130,8 +130,8 @@ func (d *dual) addRow(v variables, e elements, by []float64) {
 	}
 }
 
-// projectAll replaces the variables of each row by the nearest ones that the row may have, except of rows that have
-// them in old too. It returns the number of rows that it changed.
+// projectAll replaces the variables of each row by the nearest ones that the row may have. It skips rows whose variables
+// are the same in old. It returns the number of rows that it changed.
 func (d *dual) projectAll(ctx context.Context, v, old variables) (changed int64, err error) {
 	n := d.vectors()
 	by := make([]float64, n)
