@@ -21,8 +21,7 @@ type nearRows struct {
 }
 
 func (n *nearRows) Fields() []any {
-	return []any{&n.blocks, &n.base, &n.scores, &n.numbers, &n.nearWeights[0], &n.nearWeights[1], &n.fixed.duals[0],
-		&n.fixed.duals[1], &n.sums, &n.loss, &n.weight}
+	return []any{&n.blocks, &n.base, &n.scores, &n.numbers, &n.nearWeights, &n.fixed, &n.sums, &n.loss, &n.weight}
 }
 
 // add adds the next chunk.

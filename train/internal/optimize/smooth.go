@@ -35,6 +35,8 @@ type fixedRows struct {
 	vector []float64  // sum of dual variable times label times row, for all columns
 }
 
+func (f *fixedRows) Fields() []any { return []any{&f.duals, &f.vector} }
+
 // state saves or restores the state without base. It does nothing if h is nil, and so do firstLength, setZone and
 // restoreZone.
 func (h *smoothHinge) state(w *checkpoint.Walk) {
