@@ -70,6 +70,7 @@ type hingeSearch struct {
 
 	isWhole bool    // the search is one of all rows
 	isKept  bool    // and stays so, because near rows alone led nowhere
+	missed  bool    // the last search of near rows missed its goal
 	all     *search // search of all rows; nil: it has not begun
 
 	loss, objective, weight float64 // at w
@@ -83,7 +84,7 @@ func newHingeSearch(t *Task, goal float64) *hingeSearch {
 // state saves or restores the state.
 func (h *hingeSearch) state(w *checkpoint.Walk) {
 	h.Tally.State(w)
-	learner.State(w, &h.lowerBound, &h.nearVisits, &h.isWhole, &h.isKept, &h.smooth.slope, h.w, h.smooth.base)
+	learner.State(w, &h.lowerBound, &h.nearVisits, &h.isWhole, &h.isKept, &h.missed, &h.smooth.slope, h.w, h.smooth.base)
 	checkpoint.Slice(w, &h.near)
 	if h.isWhole {
 		if h.all == nil {
@@ -124,7 +125,7 @@ func (h *hingeSearch) beginAtSample(ctx context.Context) error {
 
 // minimise goes on until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is reached.
 func (h *hingeSearch) minimise(ctx context.Context) error {
-	for missed := false; ; {
+	for {
 		if h.isWhole {
 			if narrows, err := h.searchAll(ctx); !narrows || err != nil {
 				return err
@@ -138,16 +139,16 @@ func (h *hingeSearch) minimise(ctx context.Context) error {
 			return err
 		}
 		switch isWorse := h.objective > h.weight; {
-		case isWorse && h.near == nil || missed || int64(len(near.numbers)) > h.Rows.Rows()/2:
-			if h.isWhole, h.isKept = true, missed || h.near != nil; isWorse { // the minimum is no farther from zeros
+		case isWorse && h.near == nil || h.missed || int64(len(near.numbers)) > h.Rows.Rows()/2:
+			if h.isWhole, h.isKept = true, h.missed || h.near != nil; isWorse { // the minimum is no farther from zeros
 				clear(h.w)
 				clear(h.smooth.base)
 				h.smooth.slope = firstSlope
 			}
-		case !near.canBalance():
+		case h.Rows.Spec().Bias && !near.canBalance():
 			h.smooth.slope /= wideningFactor
 		default:
-			if missed, err = h.searchNear(ctx, near); err != nil {
+			if err := h.searchNear(ctx, near); err != nil {
 				return err
 			}
 		}
@@ -159,7 +160,7 @@ func (h *hingeSearch) hasReachedGoal() bool { return h.objective-h.lowerBound <=
 // searchAll searches with all rows. It tells whether it ended because few rows are near.
 func (h *hingeSearch) searchAll(ctx context.Context) (narrows bool, err error) {
 	if h.all == nil {
-		h.smooth.stepsBefore, h.smooth.zone, h.smooth.widestZone = h.Steps, 0, 0
+		h.smooth = smoothHinge{slope: h.smooth.slope, base: h.smooth.base, stepsBefore: h.Steps}
 		h.all = newSearch(&h.Tally, &h.smooth)
 	}
 	s := h.all
@@ -177,26 +178,27 @@ func (h *hingeSearch) searchAll(ctx context.Context) (narrows bool, err error) {
 	return s.minimiseHinge(ctx, h.goal, !h.isKept, func() { h.Mark(h.state) })
 }
 
-// searchNear searches with the near rows. It tells whether it missed half of the goal.
-func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) (missed bool, err error) {
+// searchNear searches with the near rows, for half of the goal.
+func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) error {
 	few := *h.Task
 	few.Rows, few.Epochs, few.Progress, few.Checkpoint = near.view(h.Rows.Spec()), nearEpochs, nil, nil
 	tally := Tally{Task: &few, Start: h.Start}
 	s := newSearch(&tally, &smoothHinge{slope: nearSlopeFactor * h.smooth.slope, base: near.base, fixed: &near.fixed})
 	// The bound belongs to these fixed rows: their minimum may be below the minimum over all rows.
-	if err = s.begin(ctx, h.w, near.scores, math.Inf(-1)); err == nil {
+	err := s.begin(ctx, h.w, near.scores, math.Inf(-1))
+	if err == nil {
 		_, err = s.minimiseHinge(ctx, h.goal/2, false, func() {})
 	}
 	h.Steps, h.nearVisits = h.Steps+tally.Steps, h.nearVisits+tally.VisitedRows
 	if err != nil {
-		return true, err
+		return err
 	}
 	h.w, h.lowerBound = s.pointAtWeights.W, max(h.lowerBound, s.lowerBound)
 	for i, row := range near.numbers {
 		h.smooth.base[row] = near.base[i]
 	}
-	h.near = near.numbers
-	return s.pointAtWeights.Objective-s.lowerBound > h.goal/2*s.pointAtWeights.Objective, nil
+	h.near, h.missed = near.numbers, s.pointAtWeights.Objective-s.lowerBound > h.goal/2*s.pointAtWeights.Objective
+	return nil
 }
 
 // minimiseHinge makes steps and raises the slope until the gap is small enough, rounding prevents a smaller gap, or

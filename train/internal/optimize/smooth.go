@@ -21,9 +21,9 @@ type smoothHinge struct {
 	stepsBefore int64 // number of steps before the multipliers changed
 	stuckTimes  int   // consecutive changes of the multipliers because of steps whose gain was rounding error
 
-	// zone is half the width of the zone about each margin over which curvatures are means: the root mean square of the
-	// changes of margins in the last step. A Newton step with the curvature at a point would be far too long where many
-	// rows cross a kink.
+	// zone is half the width of the zone about each margin over which curvatures are means: the squared mean of the
+	// roots of the changes of margins in the last step, in which outliers count little. A Newton step with the curvature
+	// at a point would be far too long where many rows cross a kink.
 	zone       float64
 	widestZone float64 // widest zone since the multipliers changed
 }
@@ -149,7 +149,7 @@ func (h *smoothHinge) setZone(length float64, scores []float64) (before float64)
 	for _, d := range scores {
 		sum += math.Sqrt(math.Abs(d))
 	}
-	root := sum / float64(len(scores))
+	root := sum / float64(max(1, len(scores)))
 	h.zone = float64(length * float64(root*root))
 	h.widestZone = max(h.widestZone, h.zone)
 	return before
