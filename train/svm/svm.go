@@ -96,6 +96,8 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	switch {
 	case opt.needsElastic():
 		return task.Elastic(ctx)
+	case opt.Loss == SquaredHinge && hasManyColumns(cols) && src.Rows() < int64(cols):
+		return dualdescent.SquaredHinge(ctx, task)
 	case opt.Loss == SquaredHinge && !hasManyColumns(cols):
 		return solveSquared(ctx, task, opt)
 	case opt.Loss == SquaredHinge:

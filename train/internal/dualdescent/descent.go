@@ -32,6 +32,12 @@ func Hinge(ctx context.Context, t *optimize.Task) (*optimize.Solution, error) {
 	return solve(ctx, t, hinge{}, 1)
 }
 
+// SquaredHinge returns weights near the minimum for the loss max(0, 1 - y (w.x))^2 of rows with labels -1 and +1; see
+// solve.
+func SquaredHinge(ctx context.Context, t *optimize.Task) (*optimize.Solution, error) {
+	return solve(ctx, t, squaredHinge{}, 1)
+}
+
 // CrammerSinger returns weights near the minimum for the loss max over the classes k of w_k.x - w_y.x + [k is not y] of
 // rows whose label y is the number of a class; see solve (Crammer and Singer, "On the Algorithmic Implementation of
 // Multiclass Kernel-based Vector Machines", Journal of Machine Learning Research 2, 2001). The solution has one vector
@@ -172,7 +178,7 @@ func (s *search) begin(ctx context.Context) error {
 				if squares, s.weight = squares+float64(square*weight), s.weight+weight; weight > 0 {
 					s.weightedRows++
 				}
-				s.rows = append(s.rows, row{float64(y), weight / s.L2, square})
+				s.rows = append(s.rows, row{float64(y), weight / s.L2, square, s.square(weight / s.L2)})
 			}
 		}
 	}
@@ -189,8 +195,8 @@ func (s *search) begin(ctx context.Context) error {
 	}
 	s.loss = s.weight // with zero weights
 	for i := range s.rows {
-		if one := &s.rows[i]; one.square+s.softness > 0 {
-			one.square += s.softness
+		if one := &s.rows[i]; one.square+s.softness+one.own > 0 {
+			one.square += s.softness + one.own
 		} else {
 			one.square = 1 / (2 * one.bound) // so that a visit moves the variables to their bounds
 		}
@@ -321,15 +327,20 @@ func (s *search) visit(i int, t *sweepResult) {
 	copy(s.slope, s.bias)
 	e.addScores(s.slope, s.w)
 	s.slopes(one.y, s.slope)
+	loss := s.problem.loss(one.y, s.slope)
+	part := float64(one.bound * loss) // of the gap
+	for k, slope := range s.slope {
+		part += float64(a[k] * (slope + float64(one.own/2*a[k])))
+		s.slope[k] += float64(one.own * a[k])
+	}
 	violation := s.violation(one.y, one.bound, a, s.slope)
 	if violation <= 0 {
 		s.isLeftOut[i] = violation < -s.slopeLimit
 		return
 	}
 	t.violation = max(t.violation, violation)
-	t.gap += float64(one.bound * s.problem.loss(one.y, s.slope))
+	t.gap += part
 	for k, slope := range s.slope {
-		t.gap += float64(a[k] * slope)
 		s.by[k] = a[k] - slope/one.square
 	}
 	s.project(one.y, one.bound, s.by)
@@ -387,7 +398,7 @@ func (s *search) exceeds(gap, share float64) bool {
 		return true
 	}
 	sum, _ := s.flow(s.a)
-	return gap > share*(float64(s.L2*sum)-s.penalty(s.w))
+	return gap > share*(float64(s.L2*(sum-s.squares(s.a, s.a)/2))-s.penalty(s.w))
 }
 
 // measure makes two passes over the rows and computes the loss and the dual objective. With biases it may make a third
@@ -405,7 +416,7 @@ func (s *search) measure(ctx context.Context) (err error) {
 		return learner.OverflowError()
 	}
 	sum, parts := s.flow(s.a)
-	w, n := s.w, s.classes()
+	w, n, squares := s.w, s.classes(), s.squares(s.a, s.a)
 	if s.softness > 0 {
 		factors := balance(parts, n)
 		w, sum = s.lastMove.w, 0
@@ -415,9 +426,9 @@ func (s *search) measure(ctx context.Context) (err error) {
 		s.Visit(s.Rows.Rows(), nil, nil)
 		for i, v := range parts {
 			sum += float64(factors[i/n] * v)
-		}
+		} // squares of variables times factors of at most 1 are no greater
 	}
-	s.lowerBound = max(s.lowerBound, float64(s.L2*sum)-s.penalty(w))
+	s.lowerBound = max(s.lowerBound, float64(s.L2*(sum-squares/2))-s.penalty(w))
 	s.isMeasured = true
 	s.forget()
 	return nil

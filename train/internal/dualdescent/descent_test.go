@@ -36,7 +36,7 @@ func values(n, features int) (x [][]float64, y []float64) {
 var losses = map[string]struct {
 	problem
 	classes int
-}{"hinge": {hinge{}, 2}, "crammer singer": {crammerSinger(3), 3}}
+}{"hinge": {hinge{}, 2}, "squared hinge": {squaredHinge{}, 2}, "crammer singer": {crammerSinger(3), 3}}
 
 // classRows returns rows of the classes of a loss.
 func classRows(n, features, classes int, bias bool) *block.Data {
@@ -96,6 +96,32 @@ func TestBias(t *testing.T) {
 			with, without := passes(l2, true), passes(l2, false)
 			if l2 <= 1 && 2*with > 3*without && loss.classes == 2 {
 				t.Errorf("%s, l2 %v: %d passes with a bias, %d without", name, l2, with, without)
+			}
+		}
+	}
+}
+
+// TestSquaredHinge: the minimum of the squared hinge is the one that Newton's method finds, with a bias and without, and with
+// sample weights.
+func TestSquaredHinge(t *testing.T) {
+	for _, bias := range []bool{false, true} {
+		for _, l2 := range []float64{0.01, 1, 100} {
+			d := testproblems.Weighted(classRows(400, 300, 2, bias), func(r int) float64 { return float64(r%4) / 2 })
+			tk := task(d, l2, learner.Options{Epochs: 1000, Run: learner.Run{Workers: 2}})
+			tk.Loss = func(z, factor, curvature, loss, y []float64) {
+				for i, label := range y {
+					z[i] *= label
+					u := max(0, 1-z[i])
+					factor[i], loss[i], curvature[i] = -2*label*u, u*u, 0
+					if u > 0 {
+						curvature[i] = 2
+					}
+				}
+			}
+			got := require.Value(SquaredHinge(t.Context(), tk))(t)
+			want := require.Value(tk.Truncated(t.Context()))(t)
+			if !(got.Gap() <= 1e-6*got.Objective) || math.Abs(got.Objective-want.Objective) > 2e-6*want.Objective {
+				t.Errorf("bias %t, l2 %v: objective %v and gap %v, want objective %v", bias, l2, got.Objective, got.Gap(), want.Objective)
 			}
 		}
 	}

@@ -47,11 +47,12 @@ type row struct {
 	y      float64
 	bound  float64 // sample weight divided by l2
 	square float64 // curvature of the dual objective along a variable of the row, times -1
+	own    float64 // its part that the other rows don't share; see problem.square
 }
 
 // A dual is the dual problem: maximise, over the variables a of all rows that problem allows,
 //
-//	linear term of a - 1/2 sum over the vectors of (|w|^2 + 2 centre sum + softness sum^2)
+//	linear term of a - 1/2 squares of a - 1/2 sum over the vectors of (|w|^2 + 2 centre sum + softness sum^2)
 //
 // where w is the sum of a x, and sum is the sum of a over the rows. The last two terms are the penalty on a bias, which
 // is centre + softness sum; without biases the softness is 0.
@@ -82,9 +83,20 @@ func (d *dual) flow(a []float64) (sum float64, parts []float64) {
 	return sum, parts
 }
 
+// squares returns the sum over the rows of the products of two lists of dual variables, each times the row's own square.
+func (d *dual) squares(a, b []float64) (sum float64) {
+	n := d.vectors()
+	for i, one := range d.rows {
+		if one.own > 0 {
+			sum += float64(one.own * f64.Dot(a[i*n:][:n], b[i*n:][:n]))
+		}
+	}
+	return sum
+}
+
 // product returns the second derivative of the dual objective by multiples of two moves, times -1.
 func (d *dual) product(u, v variables) float64 {
-	p := f64.Dot(u.w, v.w)
+	p := f64.Dot(u.w, v.w) + d.squares(u.a, v.a)
 	if d.softness > 0 {
 		p += f64.Dot(u.bias, v.bias) / d.softness
 	}
@@ -94,7 +106,7 @@ func (d *dual) product(u, v variables) float64 {
 // value returns the dual objective of v.
 func (d *dual) value(v variables) float64 {
 	value, _ := d.flow(v.a)
-	value -= f64.Dot(v.w, v.w) / 2
+	value -= (f64.Dot(v.w, v.w) + d.squares(v.a, v.a)) / 2
 	if d.softness > 0 {
 		for k, bias := range v.bias {
 			value -= float64((bias-d.centre[k])*(bias+d.centre[k])) / (2 * d.softness)

@@ -14,9 +14,12 @@ type problem interface {
 	classes() int        // number of classes
 	class(y float64) int // number of the class with the label y
 
-	// slopes turns the scores of a row into slopes: the derivatives of the dual objective by a, times -1.
+	// slopes turns the scores of a row into slopes: the derivatives of the dual objective by a, times -1, without the
+	// square.
 	slopes(y float64, z []float64)
-	// loss returns the loss of a row with sample weight 1.
+	// square returns the weight of the row's square in the dual objective, which loses square/2 a^2.
+	square(bound float64) float64
+	// loss returns the loss of a row with sample weight 1, given the slopes without the square.
 	loss(y float64, slopes []float64) float64
 	// violation returns how far the slopes are from those with which a is the best. If a is the best and would stay so,
 	// the violation is minus the least change of a slope that moves a.
@@ -46,6 +49,8 @@ func (hinge) class(y float64) int {
 
 func (hinge) slopes(y float64, z []float64) { z[0] -= y }
 
+func (hinge) square(float64) float64 { return 0 }
+
 func (hinge) loss(y float64, slopes []float64) float64 { return max(0, -float64(y*slopes[0])) }
 
 func (hinge) violation(y, bound float64, a, slopes []float64) float64 {
@@ -65,6 +70,27 @@ func (hinge) project(y, bound float64, a []float64) {
 
 func (h hinge) addFlow(y float64, a, flow []float64) { flow[1+h.class(y)] += float64(y * a[0]) }
 
+// squaredHinge is the square of the hinge. The variable is 0 or more times y.
+type squaredHinge struct{ hinge }
+
+func (squaredHinge) square(bound float64) float64 {
+	if bound == 0 {
+		return 0
+	}
+	return 1 / (2 * bound)
+}
+
+func (s squaredHinge) loss(y float64, slopes []float64) float64 {
+	loss := s.hinge.loss(y, slopes)
+	return loss * loss
+}
+
+func (s squaredHinge) violation(y, _ float64, a, slopes []float64) float64 {
+	return s.hinge.violation(y, math.Inf(1), a, slopes)
+}
+
+func (s squaredHinge) project(y, _ float64, a []float64) { s.hinge.project(y, math.Inf(1), a) }
+
 // crammerSinger is the loss of a row whose label is the number y of its class, for any number of classes: the maximum
 // over the classes k of z_k - z_y + [k is not y], where z_k is the score of class k. a_y is at most the bound, the
 // other variables are at most 0, and their sum is 0.
@@ -82,6 +108,8 @@ func (crammerSinger) slopes(y float64, z []float64) {
 	}
 	z[int(y)]--
 }
+
+func (crammerSinger) square(float64) float64 { return 0 }
 
 func (crammerSinger) loss(y float64, slopes []float64) float64 {
 	most := slopes[0]
