@@ -73,8 +73,7 @@ func (d *dual) multiples(from, u, v variables) (f, g float64) {
 		vv = 0
 	}
 	slope := func(move variables) float64 {
-		gain, _ := d.flow(move.a)
-		return gain - d.product(move, from)
+		return d.linear(d.rows, move.a) - d.product(move, from)
 	}
 	x, y := slope(u), slope(v)
 	if det := float64(uu*vv) - float64(uv*uv); det > collinearSquare*uu*vv {

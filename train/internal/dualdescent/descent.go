@@ -174,11 +174,12 @@ func (s *search) begin(ctx context.Context) error {
 		for _, chunk := range chunks {
 			s.chunks = append(s.chunks, keep(chunk, stays))
 			for r, y := range chunk.Y {
-				weight, square := chunk.Weight(r), s.chunks[len(s.chunks)-1].row(r, s.Rows.Spec().Bias).square()
+				e := s.chunks[len(s.chunks)-1].row(r, s.Rows.Spec().Bias)
+				weight, square := chunk.Weight(r), e.square()
 				if squares, s.weight = squares+float64(square*weight), s.weight+weight; weight > 0 {
 					s.weightedRows++
 				}
-				s.rows = append(s.rows, row{float64(y), weight / s.L2, square, s.square(weight / s.L2)})
+				s.rows = append(s.rows, row{float64(y), weight / s.L2, square + s.square(weight/s.L2)})
 			}
 		}
 	}
@@ -195,8 +196,8 @@ func (s *search) begin(ctx context.Context) error {
 	}
 	s.loss = s.weight // with zero weights
 	for i := range s.rows {
-		if one := &s.rows[i]; one.square+s.softness+one.own > 0 {
-			one.square += s.softness + one.own
+		if one := &s.rows[i]; one.square+s.softness > 0 {
+			one.square += s.softness
 		} else {
 			one.square = 1 / (2 * one.bound) // so that a visit moves the variables to their bounds
 		}
@@ -326,24 +327,13 @@ func (s *search) visit(i int, t *sweepResult) {
 	s.elementsVisited += int64(len(e.columns) * len(a))
 	copy(s.slope, s.bias)
 	e.addScores(s.slope, s.w)
-	s.slopes(one.y, s.slope)
-	loss := s.problem.loss(one.y, s.slope)
-	part := float64(one.bound * loss) // of the gap
-	for k, slope := range s.slope {
-		part += float64(a[k] * (slope + float64(one.own/2*a[k])))
-		s.slope[k] += float64(one.own * a[k])
-	}
-	violation := s.violation(one.y, one.bound, a, s.slope)
+	violation, gap := s.best(one, a, s.slope, s.by)
 	if violation <= 0 {
 		s.isLeftOut[i] = violation < -s.slopeLimit
 		return
 	}
 	t.violation = max(t.violation, violation)
-	t.gap += part
-	for k, slope := range s.slope {
-		s.by[k] = a[k] - slope/one.square
-	}
-	s.project(one.y, one.bound, s.by)
+	t.gap += gap
 	changed := false
 	for k, next := range s.by {
 		s.by[k] = next - a[k]
@@ -351,7 +341,7 @@ func (s *search) visit(i int, t *sweepResult) {
 		a[k] = next
 	}
 	if changed {
-		s.addRow(s.variables, e, s.by)
+		s.addRow(s.variables, &e, s.by)
 		s.Steps++
 	}
 }
@@ -397,7 +387,7 @@ func (s *search) exceeds(gap, share float64) bool {
 	if gap *= s.L2; gap > share*s.weight { // the dual objective is at most the loss with zero weights
 		return true
 	}
-	sum, _ := s.flow(s.a)
+	sum := s.linear(s.rows, s.a)
 	return gap > share*(float64(s.L2*(sum-s.squares(s.a, s.a)/2))-s.penalty(s.w))
 }
 
@@ -415,9 +405,9 @@ func (s *search) measure(ctx context.Context) (err error) {
 	if s.Visit(s.Rows.Rows(), learner.SumOf(s.w, s.bias), nil); s.loss-s.loss != 0 {
 		return learner.OverflowError()
 	}
-	sum, parts := s.flow(s.a)
-	w, n, squares := s.w, s.classes(), s.squares(s.a, s.a)
+	sum, squares, w := s.linear(s.rows, s.a), s.squares(s.a, s.a), s.w
 	if s.softness > 0 {
+		parts, n := s.flow(s.a), s.classes()
 		factors := balance(parts, n)
 		w, sum = s.lastMove.w, 0
 		if err := s.weigh(ctx, w, s.a, factors); err != nil {
@@ -455,7 +445,8 @@ func sumLosses(ctx context.Context, rows block.Source, workers int, p problem, w
 		c, slopes := keep(chunk, true), make([]float64, len(bias))
 		for r, y := range chunk.Y {
 			copy(slopes, bias)
-			c.row(r, rows.Spec().Bias).addScores(slopes, w)
+			e := c.row(r, rows.Spec().Bias)
+			e.addScores(slopes, w)
 			p.slopes(float64(y), slopes)
 			sum += float64(p.loss(float64(y), slopes) * chunk.Weight(r))
 		}

@@ -47,7 +47,6 @@ type row struct {
 	y      float64
 	bound  float64 // sample weight divided by l2
 	square float64 // curvature of the dual objective along a variable of the row, times -1
-	own    float64 // its part that the other rows don't share; see problem.square
 }
 
 // A dual is the dual problem: maximise, over the variables a of all rows that problem allows,
@@ -70,26 +69,24 @@ func (d *dual) row(i int) elements {
 	return d.chunks[i/block.ChunkRows].row(i%block.ChunkRows, d.softness > 0)
 }
 
-// flow returns the linear term of the dual objective, and its parts; see problem.addFlow.
-func (d *dual) flow(a []float64) (sum float64, parts []float64) {
+// flow returns the parts of the linear term of the dual objective; see problem.addFlow.
+func (d *dual) flow(a []float64) []float64 {
 	n := d.vectors()
-	parts = make([]float64, d.classes()*d.classes())
+	parts := make([]float64, d.classes()*d.classes())
 	for i := range d.rows {
 		d.addFlow(d.rows[i].y, a[i*n:][:n], parts)
 	}
-	for _, v := range parts {
-		sum += v
-	}
-	return sum, parts
+	return parts
 }
 
 // squares returns the sum over the rows of the products of two lists of dual variables, each times the row's own square.
 func (d *dual) squares(a, b []float64) (sum float64) {
 	n := d.vectors()
+	if d.square(1) == 0 {
+		return 0
+	}
 	for i, one := range d.rows {
-		if one.own > 0 {
-			sum += float64(one.own * f64.Dot(a[i*n:][:n], b[i*n:][:n]))
-		}
+		sum += float64(d.square(one.bound) * f64.Dot(a[i*n:][:n], b[i*n:][:n]))
 	}
 	return sum
 }
@@ -105,7 +102,7 @@ func (d *dual) product(u, v variables) float64 {
 
 // value returns the dual objective of v.
 func (d *dual) value(v variables) float64 {
-	value, _ := d.flow(v.a)
+	value := d.linear(d.rows, v.a)
 	value -= (f64.Dot(v.w, v.w) + d.squares(v.a, v.a)) / 2
 	if d.softness > 0 {
 		for k, bias := range v.bias {
@@ -115,6 +112,13 @@ func (d *dual) value(v variables) float64 {
 	return value
 }
 
+func total(a []float64) (sum float64) {
+	for _, v := range a {
+		sum += v
+	}
+	return sum
+}
+
 // rebias computes the biases of v, a state or a move, from its dual variables. The difference of the biases of two
 // states would have their rounding errors, which product divides by the softness.
 func (d *dual) rebias(v variables, isMove bool) {
@@ -122,9 +126,11 @@ func (d *dual) rebias(v variables, isMove bool) {
 		return
 	}
 	clear(v.bias)
-	for i := 0; i < len(v.a); i += len(v.bias) {
-		for k, a := range v.a[i:][:len(v.bias)] {
-			v.bias[k] += a
+	if len(v.bias) == 1 {
+		v.bias[0] = total(v.a)
+	} else {
+		for i := 0; i < len(v.a); i += len(v.bias) {
+			f64.Axpy(v.bias, 1, v.a[i:][:len(v.bias)])
 		}
 	}
 	for k, sum := range v.bias {
@@ -135,7 +141,7 @@ func (d *dual) rebias(v variables, isMove bool) {
 }
 
 // addRow adds by[k] times a row to vector k of the weights of v.
-func (d *dual) addRow(v variables, e elements, by []float64) {
+func (d *dual) addRow(v variables, e *elements, by []float64) {
 	e.addTo(v.w, by)
 	for k, f := range by {
 		v.bias[k] += float64(d.softness * f)
@@ -152,7 +158,7 @@ func (d *dual) projectAll(ctx context.Context, v, old variables) (changed int64,
 			return changed, ctx.Err()
 		}
 		a, size, most := v.a[i*n:][:n], 0.0, 0.0
-		if slices.Equal(a, old.a[i*n:][:n]) {
+		if a[0] == old.a[i*n] && slices.Equal(a, old.a[i*n:][:n]) {
 			continue
 		}
 		copy(by, a)
@@ -162,7 +168,8 @@ func (d *dual) projectAll(ctx context.Context, v, old variables) (changed int64,
 			size, most = max(size, math.Abs(before)), max(most, math.Abs(by[k]))
 		}
 		if most > noise*size {
-			d.addRow(v, d.row(i), by)
+			e := d.row(i)
+			d.addRow(v, &e, by)
 			changed++
 		}
 	}
@@ -185,7 +192,8 @@ func (d *dual) weigh(ctx context.Context, w, a, factors []float64) error {
 			some = some || v != 0
 		}
 		if some {
-			d.row(i).addTo(w, by)
+			e := d.row(i)
+			e.addTo(w, by)
 		}
 	}
 	return nil

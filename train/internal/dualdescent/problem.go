@@ -21,11 +21,14 @@ type problem interface {
 	square(bound float64) float64
 	// loss returns the loss of a row with sample weight 1, given the slopes without the square.
 	loss(y float64, slopes []float64) float64
-	// violation returns how far the slopes are from those with which a is the best. If a is the best and would stay so,
-	// the violation is minus the least change of a slope that moves a.
-	violation(y, bound float64, a, slopes []float64) float64
+	// best sets next to the best variables of a row for the given scores, which it turns into slopes with the square. It
+	// returns the row's part of the duality gap, and the violation: how far the slopes are from those with which a is
+	// the best. If a is the best and would stay so, the violation is minus the least change of a slope that moves a.
+	best(r *row, a, scores, next []float64) (violation, gap float64)
 	// project sets a to the nearest variables that a row may have.
 	project(y, bound float64, a []float64)
+	// linear returns the linear term of the dual objective: the sum of the parts of addFlow over the rows.
+	linear(rows []row, a []float64) float64
 	// addFlow adds the row's part of the linear term of the dual objective to the element of its class and of the class
 	// that it flows to. Each class has a row of elements. A flow is 0 or more if the variables are allowed. With
 	// biases, the variables meet the constraints if as much flows to each class as from it.
@@ -53,19 +56,38 @@ func (hinge) square(float64) float64 { return 0 }
 
 func (hinge) loss(y float64, slopes []float64) float64 { return max(0, -float64(y*slopes[0])) }
 
-func (hinge) violation(y, bound float64, a, slopes []float64) float64 {
-	slope, size := float64(y*slopes[0]), float64(y*a[0])
+func (hinge) best(r *row, a, scores, next []float64) (violation, gap float64) {
+	return bestHinge(r, r.bound, 0, a, scores, next)
+}
+
+// bestHinge is best for the hinge, with the square 0, and for its square. most is the greatest variable times y.
+func bestHinge(r *row, most, square float64, a, scores, next []float64) (violation, gap float64) {
+	slope, size := float64(r.y*scores[0])-1, float64(r.y*a[0])
+	loss := max(0, -slope)
+	if square > 0 {
+		loss *= loss
+	}
+	gap = float64(r.bound*loss) + float64(size*(slope+float64(square/2*size)))
+	slope += float64(square * size)
+	next[0] = float64(r.y * max(0, min(most, size-slope/r.square)))
 	switch {
 	case size <= 0:
-		return -slope
-	case size >= bound:
-		return slope
+		return -slope, gap
+	case size >= most:
+		return slope, gap
 	}
-	return math.Abs(slope)
+	return math.Abs(slope), gap
 }
 
 func (hinge) project(y, bound float64, a []float64) {
 	a[0] = float64(y * max(0, min(bound, float64(y*a[0]))))
+}
+
+func (hinge) linear(rows []row, a []float64) (sum float64) {
+	for i, v := range a {
+		sum += float64(rows[i].y * v)
+	}
+	return sum
 }
 
 func (h hinge) addFlow(y float64, a, flow []float64) { flow[1+h.class(y)] += float64(y * a[0]) }
@@ -85,8 +107,8 @@ func (s squaredHinge) loss(y float64, slopes []float64) float64 {
 	return loss * loss
 }
 
-func (s squaredHinge) violation(y, _ float64, a, slopes []float64) float64 {
-	return s.hinge.violation(y, math.Inf(1), a, slopes)
+func (s squaredHinge) best(r *row, a, scores, next []float64) (violation, gap float64) {
+	return bestHinge(r, math.Inf(1), s.square(r.bound), a, scores, next)
 }
 
 func (s squaredHinge) project(y, _ float64, a []float64) { s.hinge.project(y, math.Inf(1), a) }
@@ -117,6 +139,19 @@ func (crammerSinger) loss(y float64, slopes []float64) float64 {
 		most = max(most, slope)
 	}
 	return most - slopes[int(y)]
+}
+
+func (n crammerSinger) best(r *row, a, scores, next []float64) (violation, gap float64) {
+	n.slopes(r.y, scores)
+	gap = float64(r.bound * n.loss(r.y, scores))
+	for k, slope := range scores {
+		gap += float64(a[k] * slope)
+		next[k] = a[k] - slope/r.square
+	}
+	if violation = n.violation(r.y, r.bound, a, scores); violation > 0 {
+		n.project(r.y, r.bound, next)
+	}
+	return violation, gap
 }
 
 // violation returns the greatest slope of another class minus the least slope of a class whose variable may increase.
@@ -172,6 +207,14 @@ func (crammerSinger) project(y, bound float64, a []float64) {
 			a[k] = limit(k)
 		}
 	}
+}
+
+// linear sums the variables of the rows' own classes: those of the other classes sum to their negative.
+func (n crammerSinger) linear(rows []row, a []float64) (sum float64) {
+	for i, r := range rows {
+		sum += a[i*int(n)+int(r.y)]
+	}
+	return sum
 }
 
 func (n crammerSinger) addFlow(y float64, a, flow []float64) {

@@ -15,7 +15,7 @@ type elements struct {
 	centred []float64 // the values of a row of a centred block, whose values are nil
 }
 
-func (e elements) value(k int) float64 {
+func (e *elements) value(k int) float64 {
 	if e.centred != nil {
 		return e.centred[k]
 	}
@@ -24,7 +24,7 @@ func (e elements) value(k int) float64 {
 
 // addScores adds the dot products of the row with some vectors to z, an element for each. w has the elements of all
 // vectors for each column in turn.
-func (e elements) addScores(z, w []float64) {
+func (e *elements) addScores(z, w []float64) {
 	switch n := len(z); {
 	case n > 1:
 		for k, c := range e.columns {
@@ -38,7 +38,7 @@ func (e elements) addScores(z, w []float64) {
 }
 
 // addTo adds the row times by[k] to vector k of w.
-func (e elements) addTo(w, by []float64) {
+func (e *elements) addTo(w, by []float64) {
 	switch n := len(by); {
 	case n > 1:
 		for k, c := range e.columns {
@@ -51,7 +51,7 @@ func (e elements) addTo(w, by []float64) {
 	}
 }
 
-func (e elements) square() (sum float64) {
+func (e *elements) square() (sum float64) {
 	for k := range e.columns {
 		sum += float64(e.value(k) * e.value(k))
 	}
