@@ -26,36 +26,20 @@ import (
 // to every w_k changes no p_k. The sum of the result's weights over the classes is 0 up to rounding, and so is the sum
 // of the gradients.
 //
-// Newton runs Newton's method on rows of any source, also known as iteratively reweighted least squares (Nelder and
-// Wedderburn, "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1): w = w - H^-1 g, from
-// w = 0.
-//
-//   - If the objective would rise, a multiple of H's diagonal is added to H, and larger multiples until the objective
-//     doesn't rise. The multiple falls again while steps gain the decrease that H predicts (Levenberg 1944; Marquardt,
-//     "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
-//   - A pass over the rows computes the objective and g. It computes H too, unless an earlier H is used again (the
-//     chord method). The H of the pass before is used again if the norm of its gradient was at most 1. An older H is
-//     used again if the last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance
-//     from the optimum in standard errors.
-//   - If there are many rows, the first steps use a sample of whole chunks, as far from each other as possible. The steps
-//     over all rows begin at the optimum of the sample with the H of the sample, unless the rows differ from the
-//     sample.
-//   - The last step is the step that brings the norm to 1e-6 or less, as predicted from the step before. A step is also
-//     the last if the norm is below 1e-4 and no longer falls.
-//   - Standard errors are the square roots of the diagonal of H^-1 at the weights of the result; the penalty is part of
-//     H.
-//   - A column that is a linear combination of other columns, up to the rounding of its elements, gets a weight of 0.
-//     If H is still singular, the steps add a small ridge to H. The objective has no ridge.
+// Newton runs Newton's method with Hessians; see optimize.Newton. With many rows, it begins at the optimum of a sample.
+// Standard errors are the square roots of the diagonal of H^-1 at the weights of the result; the penalty is part of H. A
+// column that is a linear combination of other columns, up to the rounding of its elements, gets a weight of 0. If H is
+// still singular, the steps add a small ridge to H. The objective has no ridge.
 //
 // Truncated needs a penalty. It finds each step of Newton's method by conjugate gradients; see package optimize. It
 // makes more passes than Newton, and each takes far less time than a pass with a Hessian. It computes no standard
 // errors. It replaces Newton with more than 16,384 columns, for which a Hessian is too large.
 //
-// LBFGS works in other variables, which make the Hessian at zero weights the identity. With more than 256 columns, the
-// variables belong to features minus their mean, scaled so that the Hessian's diagonal at zero weights is 1. LBFGS
-// stops when the norm of the gradient in these variables is 1e-10 of the norm at zero weights, or when rounding allows
-// no further step. If that takes many passes and all classes together have up to 1,024 weights, Newton's method
-// continues from zeros.
+// LBFGS works in other variables, which make the Hessian at zero weights the identity; see optimize.LBFGS. With more than
+// 256 columns, the variables belong to features minus their mean, scaled so that the Hessian's diagonal at zero weights
+// is 1. LBFGS stops when the norm of the gradient in these variables is 1e-10 of the norm at zero weights, or when
+// rounding allows no further step. If that takes many passes and all classes together have up to 1,024 weights, Newton's
+// method continues from zeros.
 //
 // SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descent. Every
 // order but Cyclic, and opt.Shards above 1, need src to be a *block.Data or a block.Seekable.
@@ -197,7 +181,8 @@ var (
 	solverOption = learner.Option{Name: "solver",
 		Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients " +
 			"(truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with " +
-			"up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
+			"up to 256 columns, and with more and --l2 above 0 lbfgs where that is quick, otherwise truncated. Else " +
+			"it is lbfgs.",
 		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere,
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )

@@ -12,8 +12,8 @@ import (
 type Solver string
 
 const (
-	// Auto is, for two classes, Newton with up to 256 columns, and Truncated with more columns and l2 above 0.
-	// Otherwise it is LBFGS.
+	// Auto is, for two classes, Newton with up to 256 columns. With more columns and l2 above 0 it is LBFGS for dense
+	// rows if its first steps are quick, and otherwise Truncated. Else it is LBFGS.
 	Auto   Solver = "auto"
 	Newton Solver = "newton" // two classes: few passes, with the Hessian; computes standard errors
 	// Truncated takes two classes, l2 above 0 and any number of columns. It is Newton's method with steps by conjugate

@@ -209,7 +209,7 @@ func (crammerSinger) project(y, bound float64, a []float64) {
 	}
 }
 
-// linear sums the variables of the rows' own classes: those of the other classes sum to their negative.
+// linear sums the variables of the classes of the rows: the other variables of a row sum to the negative.
 func (n crammerSinger) linear(rows []row, a []float64) (sum float64) {
 	for i, r := range rows {
 		sum += a[i*int(n)+int(r.y)]

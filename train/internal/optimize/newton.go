@@ -247,8 +247,11 @@ func (t *Tally) evaluate(ctx context.Context, f Function, w []float64, hessian b
 	if err != nil {
 		return nil, err
 	}
-	t.Visit(t.Rows.Rows(), learner.SumOf(w),
-		&learner.Measure{Objective: at.Objective, Gradient: learner.Norm(at.Gradient), Gap: math.Inf(1)})
+	m := &learner.Measure{Objective: at.Objective, Gradient: learner.Norm(at.Gradient), Gap: math.Inf(1)}
+	if at.Lower > 0 {
+		m.Gap = max(0, at.Objective-at.Lower)
+	}
+	t.Visit(t.Rows.Rows(), learner.SumOf(w), m)
 	if at.Objective-at.Objective != 0 {
 		return nil, learner.OverflowError()
 	}
