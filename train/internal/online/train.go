@@ -274,10 +274,10 @@ type batchStepper interface {
 }
 
 func (s *stepperRule) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
-	first, lo := p.At(0)
+	first, _ := p.At(0)
 	if batch, ok := s.Stepper.(batchStepper); ok && batch.TakesBatch(first) {
-		first, lo = s.gather.Rows(p)
-		visits, updates = batch.Steps(log, first, lo, lo+p.Len())
+		rows, lo := s.gather.Rows(p)
+		visits, updates = batch.Steps(log, rows, lo, lo+p.Len())
 		return visits, updates, nil
 	}
 	for i := range p.Len() {
