@@ -276,7 +276,7 @@ func cut(t *testing.T, dir string, number int64) {
 // TestOthers: a file that may be whole is never passed over nor removed: one that can't be read, one of a later version, and a damaged
 // one above a finished one. A damaged one that is passed over stays until there are two new checkpoints.
 func TestOthers(t *testing.T) {
-	later := append([]byte("halfspace-checkpoint/3\n"), make([]byte, sha256.Size)...)
+	later := append([]byte("halfspace-checkpoint/4\n"), make([]byte, sha256.Size)...)
 	for _, put := range []func(path string) error{ // a later version, and a folder
 		func(path string) error { return os.WriteFile(path, reseal(later), 0o600) },
 		func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },

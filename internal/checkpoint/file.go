@@ -22,7 +22,7 @@ var errDamaged = errors.New("its checksum is wrong: it was cut or changed")
 
 // format is the start of every checkpoint file. It is followed by the bytes of an image, and at the end by the
 // SHA-256 of all bytes before it.
-const format = "halfspace-checkpoint/2\n"
+const format = "halfspace-checkpoint/3\n"
 
 // MaxFileBytes is the size in bytes of the largest file that load reads.
 const MaxFileBytes = 64 << 30

@@ -99,7 +99,9 @@ func numberOrText[T any](w *Walk, v T, walk func(*T), set func(T)) {
 // notNil writes or reads whether v isn't nil.
 func notNil(w *Walk, v reflect.Value) bool {
 	is := !v.IsNil()
-	w.Bool(&is)
+	if w.Bool(&is); !is && w.IsReading() {
+		v.SetZero()
+	}
 	return is
 }
 

@@ -211,18 +211,17 @@ func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *p
 }
 
 const (
-	fewChunks          = 4       // with fewer chunks for each worker, the workers share each chunk
 	leastSharedColumns = 256     // they don't share rows of fewer columns
 	panelsPerWorker    = 2       // most panels of a worker between two waits for the other workers
 	groupBytes         = 1 << 25 // most bytes of the panels between two waits, if there are more panels than workers
 )
 
 // sharesChunks tells whether a pass goes from chunk to chunk, and all workers share a chunk: if the rows are dense and
-// wide, and there are so few chunks that some workers would have nothing to do.
+// wide, and there are fewer chunks than workers.
 func (p *problem) sharesChunks(ctx context.Context) bool {
 	chunks, workers := (p.src.Rows()+block.ChunkRows-1)/block.ChunkRows, parallel.Workers(p.workers)
 	cluster, _ := block.RemoteOf(p.src)
-	if workers == 1 || chunks >= int64(fewChunks*workers) || p.cols < leastSharedColumns || cluster != nil {
+	if workers == 1 || chunks >= int64(workers) || p.cols < leastSharedColumns || cluster != nil {
 		return false
 	}
 	for b, err := range p.src.Blocks(ctx) {

@@ -139,6 +139,9 @@ func (d *descent) vectorsOfState() [][]float64 {
 }
 
 func (d *descent) State(w *checkpoint.Walk) {
+	if d.bound != nil {
+		w.Float(&d.bound.lower)
+	}
 	for _, v := range d.vectorsOfState() {
 		checkpoint.Values(w, v)
 	}

@@ -98,20 +98,21 @@ func (t *training) byNewton(ctx context.Context) (err error) {
 // newton runs Newton's method from the weights, and judges the result. If the gap is too large, and not because of
 // rounding, it continues to a smaller norm.
 func (t *training) newton(ctx context.Context, of func(*block.Data, float64) optimize.Function) error {
-	n := &optimize.Newton{Function: objective{t.problem}, Goal: normTolerance}
-	n.Tally, n.W = t.Tally, t.w
+	n := &optimize.Newton{Function: objective{t.problem}}
+	n.Tally, n.Goal, n.W = t.Tally, normTolerance, t.w
 	defer func() { t.Tally, t.w = n.Tally, n.W }()
 	err := n.Begin(ctx, of)
-	for restarts := 0; err == nil; restarts++ {
+	for err == nil {
 		if _, err = n.Minimise(ctx); err != nil {
 			return err
 		}
+		n.W = t.balance(n.W)
 		t.found = time.Since(n.Start)
 		if t.verdict, err = t.audit(ctx, n.W, t.round(n.W), &zeroSums{}); err != nil {
 			return err
 		}
 		t.norm = t.verdict.norm
-		if t.verdict.isGapSmall() || t.verdict.gapLostByRounding || n.Passes() >= t.Epochs || restarts == mostRestarts {
+		if t.verdict.isGapSmall() || t.verdict.gapLostByRounding || n.Passes() >= t.Epochs || n.Restarts == mostRestarts {
 			return nil
 		}
 		err = n.Restart(ctx, n.Goal/10)
@@ -132,21 +133,21 @@ func (t *training) byLBFGS(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change, Goal: gradientTolerance,
+	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change,
 		MostPasses: t.Epochs}
-	s.Tally = t.Tally
+	s.Tally, s.Goal = t.Tally, gradientTolerance
 	if most := patiencePasses + int64(t.vectors*t.cols); t.hasMatrix() && most+patiencePasses <= t.Epochs {
 		s.MostPasses = most
 	}
 	done, err := t.lbfgs(ctx, s, &zeroSums{total: total})
-	if t.norm = s.Norm / s.FirstNorm; done || err != nil || !t.hasMatrixPasses() {
+	if t.norm = s.RelativeNorm(); done || err != nil || !t.hasMatrixPasses() {
 		return err
 	}
 	norm, task := t.norm, *t.Task
 	task.Checkpoint = nil // a resumed training repeats these few passes
 	t.Task, t.w = &task, make([]float64, len(t.w))
 	err = t.newton(ctx, nil)
-	t.norm, t.w = norm, t.balance(slices.Clone(t.w))
+	t.norm = norm
 	return err
 }
 
@@ -165,7 +166,7 @@ func (t *training) lbfgs(ctx context.Context, s *optimize.LBFGS, zero *zeroSums)
 	if s.Passes() == 1 {
 		zero.gradient = t.spread(s.Last.Gradient)
 	}
-	for restarts := 0; ; restarts++ {
+	for {
 		reached, err := s.Minimise(ctx)
 		if err != nil {
 			return false, err
@@ -176,10 +177,9 @@ func (t *training) lbfgs(ctx context.Context, s *optimize.LBFGS, zero *zeroSums)
 		t.w = t.balance(slices.Clone(s.W))
 		t.found = time.Since(t.Start)
 		if done, err := t.auditLBFGS(ctx, zero); done || err != nil || t.verdict.gapLostByRounding || !reached || t.hasMatrix() ||
-			restarts == mostRestarts {
+			!s.Restart(mostRestarts) {
 			return done, err
 		}
-		s.Goal /= 10
 	}
 }
 

@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	quickTolerance    = 1e-8 // norm of the gradient at which learnWide's L-BFGS stops first, relative to the norm at zero weights
-	mostQuickRestarts = 2    // most times that it continues to a tenth of the norm
+	quickTolerance    = 1e-5 // norm of the gradient at which learnWide's L-BFGS stops first, relative to the norm at zero weights
+	mostQuickRestarts = 3    // most times that it continues to a tenth of the norm
 	mostQuickColumns  = 1 << 13
+	fewPasses         = 6 // conjugate gradients need at least this number of passes to begin and to gain
 	elementsPerDense  = 4 // rows count as dense if more than one element in this many isn't 0
 )
 
@@ -39,8 +40,8 @@ func (t *training) byQuickLBFGS(ctx context.Context) error {
 	if err != nil || elementsPerDense*change.Elements <= t.src.Rows()*int64(t.cols) {
 		return err
 	}
-	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change, Goal: quickTolerance, MostPasses: t.Epochs, IsQuick: true}
-	s.Tally = t.Tally
+	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change, MostPasses: t.Epochs, IsQuick: true}
+	s.Tally, s.Goal = t.Tally, quickTolerance
 	defer func() { t.Tally, t.w = s.Tally, s.W }()
 	if err := s.Begin(ctx, t.cols); err != nil {
 		return err
@@ -49,21 +50,23 @@ func (t *training) byQuickLBFGS(ctx context.Context) error {
 	if s.Passes() == 1 {
 		zero.gradient = t.spread(s.Last.Gradient)
 	}
-	for range mostQuickRestarts + 1 {
+	for {
 		reached, err := s.Minimise(ctx)
-		if err != nil || !reached {
+		isOver := s.Passes()+fewPasses > t.Epochs
+		if err != nil || !reached && !isOver {
 			return err
 		}
-		t.norm, t.found = s.Norm/s.FirstNorm, time.Since(s.Start)
+		t.norm, t.found = s.RelativeNorm(), time.Since(s.Start)
 		v, err := t.auditByDual(ctx, s.W, t.round(s.W), zero)
 		if err != nil {
 			return err
 		}
-		if v.isGapSmall() || v.gapLostByRounding {
+		if v.isGapSmall() || v.gapLostByRounding || isOver {
 			t.verdict = v
 			return nil
 		}
-		s.Goal /= 10
+		if !s.Restart(mostQuickRestarts) {
+			return nil
+		}
 	}
-	return nil
 }

@@ -72,16 +72,15 @@ const (
 	tolerance          = 1e-6 // a result has converged if its gap is at most this times the objective
 	normTolerance      = 1e-6 // norm of the gradient at which Newton's method stops
 	mostHessianColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
-	kinkErrors         = 4    // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
 func hasManyColumns(cols int) bool { return cols > mostHessianColumns }
 
-// usesDualDescent tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows
-// are few relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
-func usesDualDescent(rows int64, cols int) bool {
-	return hasManyColumns(cols) && rows < int64(cols) || optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
+// usesDualDescent tells whether dual coordinate descent finds the optimum. It takes few passes if the rows are few
+// relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
+func (l Loss) usesDualDescent(rows int64, cols int) bool {
+	return hasManyColumns(cols) && rows < int64(cols) || l == Hinge && optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
 }
 
 // refusedOption returns the error of the option that l1 or nonnegative excludes, or nil.

@@ -172,7 +172,7 @@ func TestStory(t *testing.T) {
 				m.Weights[k] = make([]float64, c.features)
 			}
 			story := strings.Join(Learner.SolverTexts(m), " ")
-			if usesDualDescent(c.rows, c.features+1) != (c.method != "Newton's") || !strings.Contains(story, "of "+c.method+" in") {
+			if Hinge.usesDualDescent(c.rows, c.features+1) != (c.method != "Newton's") || !strings.Contains(story, "of "+c.method+" in") {
 				t.Errorf("%d rows, %d features, %d vectors: %s", c.rows, c.features, vectors, story)
 			}
 		}

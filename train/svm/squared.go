@@ -17,6 +17,9 @@ type squared struct{ *problem }
 func (s squared) At(ctx context.Context, w []float64, hessian bool) (*optimize.Evaluation, error) {
 	var at sums
 	h, err := s.pass(ctx, w, hessian, &at)
+	if err == nil && at.Weight == 0 {
+		err = learner.ErrWeightless
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +44,8 @@ func solveSquared(ctx context.Context, task *optimize.Task, opt Settings) (*opti
 	if task.Checkpoint.SavedName() == optimize.StateOfProximal {
 		return task.Elastic(ctx)
 	}
-	n := &optimize.Newton{Function: squared{newProblem(task.Rows, opt)}, Goal: normTolerance, MustProve: true}
-	n.Tally, n.W = optimize.Tally{Task: task, Start: time.Now()}, make([]float64, task.Rows.Spec().Cols())
+	n := &optimize.Newton{Function: squared{newProblem(task.Rows, opt)}, MustProve: true}
+	n.Goal, n.Tally, n.W = normTolerance, optimize.Tally{Task: task, Start: time.Now()}, make([]float64, task.Rows.Spec().Cols())
 	err := n.Begin(ctx, func(sample *block.Data, share float64) optimize.Function {
 		few := opt
 		few.L2 *= share
@@ -52,7 +55,7 @@ func solveSquared(ctx context.Context, task *optimize.Task, opt Settings) (*opti
 	if err == nil {
 		proved, err = n.Minimise(ctx)
 	}
-	if err == nil && !proved {
+	if err == nil && !proved && n.Passes() < task.Epochs {
 		return task.Elastic(ctx)
 	}
 	s := &optimize.Solution{W: n.W, LowerBound: n.Lower, Passes: n.Passes(), Visits: n.VisitedRows, Steps: n.Steps,

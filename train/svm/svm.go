@@ -23,7 +23,7 @@ import (
 // Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 /
 // (2 l2), and for the squared hinge this minus sum a^2 / 4c. Its constraints are a >= 0, for the hinge also a <= c, and
 // with a bias sum a y = 0. Train scales down the a of one class to meet the last constraint. The dual objective is a
-// lower bound of the optimum. Train stops when the objective of w is above the bound by at most 5e-7 of itself, or 1e-8
+// lower bound of the optimum. Train stops when the objective of w is above the bound by at most 5e-7 of itself, or 1e-7
 // for the squared hinge and few columns. Then it rounds w to float32 and measures the gap again.
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
@@ -37,8 +37,8 @@ import (
 // Task.Truncated of package optimize.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside; see
-// Task.Hinge of package optimize. With fewer rows than columns, or many columns and few rows, it runs dual coordinate
-// descent; see usesDualDescent and dualdescent.Hinge.
+// Task.Hinge of package optimize. With fewer rows than columns, or many columns and few rows, Train runs dual coordinate
+// descent for either loss; see Loss.usesDualDescent and package dualdescent.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
 // max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package dualdescent.
@@ -96,13 +96,13 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	switch {
 	case opt.needsElastic():
 		return task.Elastic(ctx)
-	case opt.Loss == SquaredHinge && hasManyColumns(cols) && src.Rows() < int64(cols):
+	case opt.Loss == SquaredHinge && opt.Loss.usesDualDescent(src.Rows(), cols):
 		return dualdescent.SquaredHinge(ctx, task)
 	case opt.Loss == SquaredHinge && !hasManyColumns(cols):
 		return solveSquared(ctx, task, opt)
 	case opt.Loss == SquaredHinge:
 		return task.Truncated(ctx)
-	case usesDualDescent(src.Rows(), cols):
+	case opt.Loss == Hinge && opt.Loss.usesDualDescent(src.Rows(), cols):
 		return dualdescent.Hinge(ctx, task)
 	}
 	return task.Hinge(ctx)
@@ -163,7 +163,7 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return learner.StepsSummary(m, "the proximal Newton method", sum)
 		}
-		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && usesDualDescent(m.Training.Rows,
+		if len(m.Weights) > 0 && Loss(m.Options.Loss).usesDualDescent(m.Training.Rows,
 			len(m.Weights[0])+min(len(m.Bias), 1)) {
 			return learner.StepsSummary(m, "dual coordinate descent", sum)
 		}

@@ -210,7 +210,7 @@ func (s *search) begin(ctx context.Context) error {
 // optimum, at which no row has a loss.
 func (s *search) hasOneClass() bool {
 	first := slices.IndexFunc(s.rows, func(r row) bool { return r.bound > 0 })
-	if s.softness == 0 || slices.ContainsFunc(s.rows, func(r row) bool { return r.bound > 0 && r.y != s.rows[first].y }) {
+	if first < 0 || s.softness == 0 || slices.ContainsFunc(s.rows, func(r row) bool { return r.bound > 0 && r.y != s.rows[first].y }) {
 		return false
 	}
 	s.slopes(s.rows[first].y, s.bias)
@@ -394,9 +394,10 @@ func (s *search) exceeds(gap, share float64) bool {
 // measure makes two passes over the rows and computes the loss and the dual objective. With biases it may make a third
 // pass: it scales the variables of each class so that their sums meet the constraints.
 func (s *search) measure(ctx context.Context) (err error) {
-	if err = s.weigh(ctx, s.w, s.a, s.one); err != nil {
+	if err = s.weigh(ctx, s.lastMove.w, s.a, s.one); err != nil { // not s.w, which an interrupt may return
 		return err
 	}
+	s.w, s.lastMove.w = s.lastMove.w, s.w
 	s.rebias(s.variables, false)
 	s.Visit(s.Rows.Rows(), nil, nil)
 	if s.loss, err = sumLosses(ctx, s.Rows, s.Workers, s.problem, s.w, s.bias); err != nil {

@@ -1,7 +1,9 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -11,6 +13,7 @@ import (
 )
 
 const (
+	quickFall          = 32    // see LBFGS.IsQuick
 	firstSteps         = 6     // number of steps after which IsQuick decides
 	historySteps       = 10    // number of steps in the history
 	sufficientDecrease = 1e-4  // a step must lower the objective by this times the decrease that the slope predicts
@@ -34,13 +37,12 @@ type VariableChange interface {
 // objective are only rounding, the slope at the end of the step decides (Hager and Zhang, "A New Conjugate Gradient
 // Method with Guaranteed Descent and an Efficient Line Search", SIAM Journal on Optimization 16, 2005, equation 4.1).
 //
-// LBFGS returns the weights in W, and the evaluation there in At.
+// LBFGS returns the weights in W, and the evaluation there in Last.
 type LBFGS struct {
 	Function
 	VariableChange
-	Goal       float64 // norm of the gradient to reach, relative to the norm at zero weights
-	MostPasses int64   // after this number of passes, Minimise gives up
-	IsQuick    bool    // Minimise gives up if the first steps don't halve the norm each, on average
+	MostPasses int64 // after this number of passes, Minimise gives up
+	IsQuick    bool  // Minimise gives up if the first steps don't divide the norm by quickFall
 	W          []float64
 	Last       *Evaluation
 	Norm       float64 // norm of the gradient by the variables
@@ -50,6 +52,8 @@ type LBFGS struct {
 // An LBFGSState is the state that a checkpoint keeps, between two steps.
 type LBFGSState struct {
 	Tally
+	Goal      float64   // norm of the gradient to reach, relative to the norm at zero weights
+	Restarts  int       // times that the goal became a tenth
 	V         []float64 `length:"weights"` // variables
 	Pairs     []Pair    // the last steps, the latest step last
 	FirstNorm float64   // norm of the gradient at zero weights
@@ -65,12 +69,27 @@ type Pair struct {
 func (s *LBFGS) state(w *checkpoint.Walk) {
 	checkpoint.Named(StateOfLBFGS, func(w *checkpoint.Walk) {
 		checkpoint.Struct(w, &s.LBFGSState, map[string]int{"weights": len(s.V)})
+		if len(s.Pairs) > historySteps {
+			w.Fail(errors.New("its history is too long"))
+			s.Pairs = nil
+		}
 	})(w)
+}
+
+// RelativeNorm returns the norm of the gradient, relative to the norm at zero weights.
+func (s *LBFGS) RelativeNorm() float64 { return s.Norm / cmp.Or(s.FirstNorm, 1) }
+
+// Restart makes the goal a tenth, for another call of Minimise. It returns false after a number of calls.
+func (s *LBFGS) Restart(most int) bool {
+	s.Goal /= 10
+	s.Restarts++
+	return s.Restarts <= most
 }
 
 // Begin continues from a checkpoint, or begins at n zeros.
 func (s *LBFGS) Begin(ctx context.Context, n int) error {
 	s.V = make([]float64, n)
+	s.W = s.Weights(s.V)
 	resumed, err := s.Checkpoint.Load(s.state)
 	if err != nil {
 		return err
@@ -96,7 +115,7 @@ func (s *LBFGS) Minimise(ctx context.Context) (reached bool, err error) {
 		if s.Norm <= max(s.Goal*s.FirstNorm, noiseGradient*math.Sqrt(s.Last.Objective)) {
 			return true, nil
 		}
-		isSlow := s.IsQuick && s.Steps == firstSteps && s.Norm > s.FirstNorm*math.Ldexp(1, -firstSteps)
+		isSlow := s.IsQuick && s.Steps == firstSteps && s.Norm > s.FirstNorm/quickFall
 		if s.Passes() >= s.MostPasses || isSlow {
 			return false, nil
 		}

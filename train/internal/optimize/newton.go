@@ -62,7 +62,6 @@ type Evaluation struct {
 // Newton returns the weights in W.
 type Newton struct {
 	Function
-	Goal float64 // the norm to reach
 	// MustProve makes Minimise go on until a lower bound proves the gap. It gives up where a Hessian is nearly singular,
 	// or a step from weights with their own Hessian fails.
 	MustProve bool
@@ -77,6 +76,8 @@ type Newton struct {
 // A NewtonState is the state that a checkpoint keeps, between two steps, if H belongs to the weights.
 type NewtonState struct {
 	Tally
+	Goal     float64   // the norm to reach
+	Restarts int       // calls of Restart
 	W        []float64 `length:"weights"`
 	LastNorm float64   // norm before the last step; 0: there was none
 	Lower    float64   // the greatest lower bound of the minimum so far; 0: there is none
@@ -121,11 +122,8 @@ func (n *Newton) beginAtSample(ctx context.Context, of func(*block.Data, float64
 	share := float64(sample.Rows()) / float64(n.Rows.Rows())
 	task := *n.Task
 	task.Rows, task.Progress, task.Checkpoint = sample, nil, nil
-	few := &Newton{Function: of(sample, share), Goal: sampleTolerance,
-		NewtonState: NewtonState{Tally: Tally{Task: &task}, W: make([]float64, len(n.W))}}
-	if few.Function == nil {
-		return false, nil
-	}
+	few := &Newton{Function: of(sample, share),
+		NewtonState: NewtonState{Goal: sampleTolerance, Tally: Tally{Task: &task}, W: make([]float64, len(n.W))}}
 	err = few.Begin(ctx, nil)
 	reached := false
 	if err == nil {
@@ -174,7 +172,7 @@ func (n *Newton) Minimise(ctx context.Context) (reached bool, err error) {
 		}
 		goal := n.Goal * min(1, vanishedNorm*math.Sqrt(n.Last.Objective))
 		isProven := !n.MustProve || n.Last.Objective-n.Lower <= searchGap*n.Last.Objective
-		if left <= goal && isProven || n.isFresh && norm <= noiseNorm && norm > n.LastNorm/2 {
+		if left <= goal && isProven || n.isFresh && n.LastNorm > 0 && norm <= noiseNorm && norm > n.LastNorm/2 {
 			n.W = minus(n.W, step)
 			return isProven, nil
 		}
@@ -192,6 +190,7 @@ func (n *Newton) Minimise(ctx context.Context) (reached bool, err error) {
 // Restart makes the goal smaller, for another call of Minimise from the weights.
 func (n *Newton) Restart(ctx context.Context, goal float64) error {
 	n.Goal, n.LastNorm = goal, 0
+	n.Restarts++
 	return n.goTo(ctx, n.W, true)
 }
 

@@ -204,7 +204,7 @@ type labels struct {
 }
 
 func labelsOf(chunk block.Chunk) labels {
-	return labels{slices.Clone(chunk.Y), chunk.W}
+	return labels{slices.Clone(chunk.Y), slices.Clone(chunk.W)}
 }
 
 func (l *labels) at(r int) (y, weight float64) {

@@ -177,7 +177,7 @@ func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 // makes no squares.
 func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
 	cut, n := pieces(t.batches, t.src.Rows()), 0
-	return distributed.EachOwn(ctx, t.src, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
+	err := distributed.EachOwn(ctx, t.src, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
 		args := t.argsOf(cut[i], curvature)
 		args.Factor = factor[cut[i].lo:cut[i].hi]
 		return args
@@ -190,6 +190,10 @@ func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, mer
 		}
 		return nil
 	})
+	if err == nil && n < len(t.batches) {
+		err = distributed.ErrOtherRows
+	}
+	return err
 }
 
 // productRemote makes the pass of product on the cluster.

@@ -230,7 +230,7 @@ func gatherRows(chunk block.Chunk, rows []int32) *block.Block {
 // rowNorm returns the norm of a row and the number of its elements, or 0 for a quick norm.
 func rowNorm(chunk block.Chunk, rows *linalg.SparseReader, r, features int, isQuick bool) (norm float64, elements int) {
 	if isQuick && chunk.Sparse == nil && chunk.Centring == nil {
-		return learner.Norm(chunk.X[r*chunk.Stride:][:features]), 0
+		return learner.Norm(chunk.X[r*chunk.Stride:][:features]) * (1 + 0x1p-20), 0 // as linalg.NormSparse
 	}
 	return rows.Norm(r, features)
 }
