@@ -48,8 +48,8 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 	if p == nil || p.savedState == nil {
 		return false, nil
 	}
-	if err := p.Read(p.savedState, p.bothStates(state)); err != nil {
-		return false, err
+	if err := Read(p.savedState, p.bothStates(state)); err != nil {
+		return false, fmt.Errorf("the checkpoint in %s isn't one of this training: %w: name an empty folder", p.run.opt.Dir, err)
 	}
 	p.savedState = nil
 	p.run.noteResumption()
@@ -81,15 +81,6 @@ func (p *Part) TimeBefore() time.Duration {
 		return 0
 	}
 	return p.run.TimeBefore()
-}
-
-// Read is the function Read for data that a learner stored within its own state. The error names the folder of the
-// checkpoints.
-func (p *Part) Read(data []byte, state func(*Walk)) error {
-	if err := Read(data, state); err != nil {
-		return fmt.Errorf("the checkpoint in %s isn't one of this training: %w: name an empty folder", p.run.opt.Dir, err)
-	}
-	return nil
 }
 
 // Due returns true if a checkpoint is due after the given number of whole epochs. It takes almost no time.

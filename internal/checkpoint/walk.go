@@ -164,19 +164,6 @@ func Slice[E Element](w *Walk, v *[]E) {
 	copyElements(w, *v)
 }
 
-// Inner writes or reads another state as one slice of bytes. It writes the bytes of state, and reads them into data
-// without decoding; Part.Read decodes data later.
-func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
-	if w.isReading {
-		Slice(w, data)
-		return
-	}
-	at := len(w.data)
-	w.number(0)
-	state(w)
-	binary.LittleEndian.PutUint64(w.data[at:], uint64(len(w.data)-at-8))
-}
-
 // copyElements writes elements, or reads elements whose bytes are known to be there.
 func copyElements[E Element](w *Walk, v []E) {
 	if !w.isReading {

@@ -252,7 +252,7 @@ func (a *auditSums) add(b auditSums) {
 	a.Losses += b.Losses
 }
 
-// auditChunk returns the function that computes the sums of audit for one chunk.
+// auditChunk returns the function that computes the sums of roundingAudit for one chunk.
 func (p *problem) auditChunk(args auditArgs) func(block.Chunk) auditSums {
 	return func(chunk block.Chunk) auditSums {
 		a := auditSums{Product: p.zeros(), Sizes: p.zeros()}

@@ -84,7 +84,7 @@ func (l *problem) lossesChunk(padded [][]float64) func(block.Chunk) []float64 {
 	}
 }
 
-const mostBias = 30 // the greatest |bias| that Alone returns
+const mostBias = 30 // the greatest |bias| that BiasAlone returns
 
 // BiasAlone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1
 // and +1.

@@ -45,7 +45,7 @@ import (
 // order but Cyclic, and opt.Shards above 1, need src to be a *block.Data or a block.Seekable.
 //
 // Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to the objective,
-// or with SGD within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also
+// or with SGD within 1e-3. Without a penalty, all solvers look for planes that separate the rows, also
 // with rows on the plane. They don't if it is proven that no such plane exists. If they find neither a plane nor a
 // proof, the result hasn't converged. If a column in DependentColumns differs from its combination by the rounding of
 // its elements, the optimum is the optimum of the other columns, and Gap is infinite. Differences that tell the classes
@@ -57,7 +57,7 @@ import (
 // A row with sample weight k counts as k rows in the sums, in the loss of the result and, without opt.Robust, in the
 // standard errors. With SGD, its step is k times as long.
 //
-// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. With
+// Sums are float64, in the order of linalg.Panel within a chunk, and then over the chunks in row order. With
 // Truncated, or with L1 and more than 16,384 columns, the order of sums is the order of package optimize. The result
 // depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
 // classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error

@@ -88,7 +88,7 @@ type jointSums struct {
 	Products []float64
 }
 
-// jointChunk returns the function that makes the pass of joint on one chunk.
+// jointChunk returns the function that makes the pass of jointHessian on one chunk.
 func (p *problem) jointChunk(w []float64) func(block.Chunk) jointSums {
 	return func(chunk block.Chunk) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)

@@ -210,14 +210,6 @@ func (p *problem) round(exact []float64) []float64 {
 	return c
 }
 
-// standardErrors returns the standard errors of the weights, or nil; see stdErrors and robustErrors.
-func (t *training) standardErrors(ctx context.Context, v *verdict, robust bool) ([]float64, error) {
-	if robust {
-		return t.robustErrors(ctx, v, t.w)
-	}
-	return t.stdErrors(ctx, v)
-}
-
 // learn trains on rows minus pivots, which may be nil, by Newton's method or L-BFGS. It turns the weights into weights
 // for the original rows.
 func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
@@ -272,7 +264,7 @@ func (t *training) learn(ctx context.Context, opt Settings, find func(context.Co
 	if opt.Solver == Newton {
 		r.Ridge = v.ridge
 		if !t.areInexact {
-			r.StdErrors, err = t.standardErrors(ctx, v, opt.Robust)
+			r.StdErrors, err = t.standardErrors(ctx, v, t.w, opt.Robust)
 		}
 	}
 	return r, err

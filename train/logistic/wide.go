@@ -16,9 +16,10 @@ const (
 	elementsPerDense  = 4 // rows count as dense if more than one element in this many isn't 0
 )
 
-// learnWide trains two classes with a penalty on rows of more columns than Hessians are for: by conjugate gradients.
-// Dense rows begin with L-BFGS. It takes about half the passes if columns are nearly uncorrelated. If they aren't, its
-// first steps show that, and conjugate gradients go on from its weights.
+// learnWide trains two classes with a penalty above 0 on rows of more columns than Hessians are for. The objective is
+// the one of Train. The method is optimize.Task.Truncated: Newton's method with steps by conjugate gradients. Dense
+// rows begin with L-BFGS. It takes about half the passes if columns are nearly uncorrelated. If they aren't, its first
+// steps show that, and conjugate gradients go on from its weights.
 func learnWide(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	opt.Solver = LBFGS
 	t := newTraining(src, pivots, opt)

@@ -214,13 +214,6 @@ func (s *sums) balance(bias bool) [2]float64 {
 	return scale
 }
 
-func (p *problem) square(w []float64) (sum float64) {
-	for _, v := range w[:p.src.Spec().Width()] {
-		sum = math.FMA(v, v, sum)
-	}
-	return sum
-}
-
 // padded returns a copy of weights with zeros at its end, of linalg.Pad(cols) elements.
 func (p *problem) padded(w []float64) []float64 {
 	to := make([]float64, linalg.Pad(p.cols))

@@ -50,7 +50,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 			return err
 		}
 		for k, loss := range losses[:len(w)] {
-			objective := loss + float64(p.l2/2*p.square(w[k])) + optimize.Penalty{L1: opt.L1}.Value(w[k][:src.Spec().Width()])
+			objective := loss + opt.penalty().Value(w[k][:src.Spec().Width()])
 			blur := float64(termError * math.Sqrt(losses[len(w)+k]))
 			if blur <= lastDigitsShare*objective {
 				blur = 0

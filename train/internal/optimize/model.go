@@ -238,7 +238,7 @@ func (m *model) face(ctx context.Context) error {
 }
 
 // conjugateStep returns a step of the places on towards the minimum of the model with their signs as they are, by
-// conjugate gradients, preconditioned by the diagonal of the Hessian. It leaves the scores of the step in turn.
+// conjugate gradients, preconditioned by the diagonal of the Hessian. It leaves the scores of the step in faceScores.
 func (m *model) conjugateStep(ctx context.Context, on []int) (step []float64, err error) {
 	n := len(on)
 	step, residual, scaled, direction, product := make([]float64, n), make([]float64, n), make([]float64, n),

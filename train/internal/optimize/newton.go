@@ -59,7 +59,7 @@ type Evaluation struct {
 //     follows it. With MustProve, the gap must be small too. A step is also the last if the norm is below 1e-4 and no
 //     longer falls.
 //
-// Newton returns the weights in W.
+// The weights are in W.
 type Newton struct {
 	Function
 	// MustProve makes Minimise go on until a lower bound proves the gap. It gives up where a Hessian is nearly singular,
@@ -111,9 +111,9 @@ func (n *Newton) Begin(ctx context.Context, of func(sample *block.Data, share fl
 	return n.goTo(ctx, n.W, true)
 }
 
-// beginAtSample begins at the minimum of a sample, with the Hessian of the sample. If that Hessian predicts a further
-// gain of more than 1/20 of the gain over zeros, the rows differ from the sample, and it tells that it didn't begin. If
-// the minimum is merely farther than chance explains, it computes the Hessian of all rows.
+// beginAtSample begins at the minimum of a sample, with the Hessian of the sample. It returns false if it didn't begin:
+// there is no sample, or the Hessian predicts a further gain of more than 1/20 of the gain over zeros, since the rows
+// differ from the sample. If the minimum is merely farther than chance explains, it computes the Hessian of all rows.
 func (n *Newton) beginAtSample(ctx context.Context, of func(*block.Data, float64) Function) (bool, error) {
 	sample, err := learner.Sample(ctx, n.Rows)
 	if err != nil || sample == nil {

@@ -1,8 +1,9 @@
 // Package optimize minimises a sum of losses over rows plus a penalty.
 //
-// Task describes the minimisation. Task.Elastic takes a penalty L1, by the proximal Newton method with a Hessian or by
-// coordinate descent over columns. Task.Truncated is Newton's method with steps by conjugate gradients, for many
-// columns. Task.Hinge minimises the hinge by the steps of Truncated.
+// Newton takes a smooth function with Hessians, and LBFGS one without. Task describes other minimisations. Task.Elastic
+// takes a penalty L1, by the proximal Newton method with a Hessian or by coordinate descent over columns. Task.Truncated
+// is Newton's method with steps by conjugate gradients, for many columns. Task.Hinge minimises the hinge by the steps of
+// Truncated.
 package optimize
 
 import (

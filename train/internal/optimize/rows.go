@@ -40,7 +40,7 @@ func newTable(src block.Source, workers int) *table {
 
 // A scratch is the work memory for the rows of a batch. Its sums are 0 between batches. For a batch with far fewer
 // elements than there are columns, it lists the touched columns, and the batchSums have only these. So the time and the
-// memory of the part don't depend on the number of columns.
+// memory of the batchSums don't depend on the number of columns.
 type scratch struct {
 	sums, squares  []float64 // for each column
 	hasAllColumns  bool      // see batch.HasAllColumns; touchedColumns isn't used

@@ -23,7 +23,6 @@ const (
 	mostIdleSteps    = 5     // consecutive steps with a smaller gain that end the search
 	endSlope         = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
 	exactResidual    = 1e-10 // forcingTerm with a Hessian, whose products take no pass over the rows
-	// or of the dual variables of the hinge
 )
 
 // Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
