@@ -199,3 +199,29 @@ func (c *Countdown) Err() error {
 	}
 	return nil
 }
+
+// Factors returns rows of d features that are sums of a few factors, up to noise, or independent without factors. The
+// label is the sign of the first feature plus noise.
+func Factors(rng *rand.Rand, rows, d, factors int) (x [][]float64, y []float64) {
+	sums := make([][]float64, factors)
+	for k := range sums {
+		for range d {
+			sums[k] = append(sums[k], rng.NormFloat64())
+		}
+	}
+	for range rows {
+		row, noise := make([]float64, d), 1.0
+		for _, sum := range sums {
+			factor := rng.NormFloat64()
+			for j, v := range sum {
+				row[j] += float64(factor * v)
+			}
+			noise = 0.05
+		}
+		for j := range row {
+			row[j] += float64(noise * rng.NormFloat64())
+		}
+		x, y = append(x, row), append(y, math.Copysign(1, row[0]+rng.NormFloat64()))
+	}
+	return x, y
+}

@@ -160,3 +160,15 @@ func TestWide(t *testing.T) {
 		t.Errorf("the gradient's norm is %v", g)
 	}
 }
+
+// TestFewFactors: columns that are sums of a few factors let the first steps of L-BFGS gain much, and the next ones
+// little. Conjugate gradients then find the optimum.
+func TestFewFactors(t *testing.T) {
+	for _, l2 := range []float64{1, 1e-4} {
+		x, y := testproblems.Factors(rand.New(rand.NewPCG(1, 5)), 2000, 300, 5)
+		r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{L2: l2}})
+		if !r.Converged || r.Epochs > 200 {
+			t.Errorf("l2 %v: converged %t after %d passes", l2, r.Converged, r.Epochs)
+		}
+	}
+}

@@ -71,6 +71,7 @@ type Result struct {
 const (
 	tolerance          = 1e-6 // a result has converged if its gap is at most this times the objective
 	normTolerance      = 1e-6 // norm of the gradient at which Newton's method stops
+	mostDualPasses     = 128  // see solveDual
 	mostHessianColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
 )
 
@@ -80,8 +81,11 @@ func hasManyColumns(cols int) bool { return cols > mostHessianColumns }
 // usesDualDescent tells whether dual coordinate descent finds the optimum. It takes few passes if the rows are few
 // relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
 func (l Loss) usesDualDescent(rows int64, cols int) bool {
-	return hasManyColumns(cols) && rows < int64(cols) || l == Hinge && optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
+	return hasManyColumns(cols) && mayBeSlow(rows, cols) || l == Hinge && optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
 }
+
+// mayBeSlow tells whether Newton's method follows if dual coordinate descent takes many passes; see solveDual.
+func mayBeSlow(rows int64, cols int) bool { return rows < int64(cols) }
 
 // refusedOption returns the error of the option that l1 or nonnegative excludes, or nil.
 func (o *Settings) refusedOption() *learner.OptionError {

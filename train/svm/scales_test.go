@@ -102,3 +102,27 @@ func TestUnlikeScales(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowDual: where dual coordinate descent is slow, because rows are fewer than columns of unlike scales or of a few
+// factors, Newton's method finds the optimum. It also does for separable rows with a small penalty.
+func TestSlowDual(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows, factors int
+		scale, l2     float64
+	}{"scales": {100, 0, 1e4, 1}, "factors": {290, 5, 1, 1}, "separable": {700, 0, 1, 1e-3}} {
+		rng := rand.New(rand.NewPCG(uint64(c.rows), 4))
+		x, y := testproblems.Factors(rng, c.rows, 300, c.factors)
+		for i, row := range x {
+			row[0] *= c.scale
+			if c.factors == 0 {
+				y[i] = math.Copysign(1, row[0]/c.scale+rng.NormFloat64()/2)
+			}
+		}
+		for _, loss := range Losses {
+			r := mustTrain(t, testproblems.Dense(testproblems.Round(x), y, true), Settings{Options: Options{Loss: loss, L2: c.l2}})
+			if !r.Converged && !r.GapLostByRounding {
+				t.Errorf("%s, %s: a gap of %v of %v after %d passes", name, loss, r.Gap, r.Objective, r.Epochs)
+			}
+		}
+	}
+}

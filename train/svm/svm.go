@@ -38,7 +38,8 @@ import (
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside; see
 // Task.Hinge of package optimize. With fewer rows than columns, or many columns and few rows, Train runs dual coordinate
-// descent for either loss; see Loss.usesDualDescent and package dualdescent.
+// descent for either loss; see Loss.usesDualDescent and package dualdescent. If that takes many passes, because columns
+// are correlated or have unequal scales, Train begins anew with the method for more rows.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
 // max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package dualdescent.
@@ -96,16 +97,42 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	switch {
 	case opt.needsElastic():
 		return task.Elastic(ctx)
-	case opt.Loss == SquaredHinge && opt.Loss.usesDualDescent(src.Rows(), cols):
-		return dualdescent.SquaredHinge(ctx, task)
+	case opt.Loss.usesDualDescent(src.Rows(), cols):
+		return solveDual(ctx, task, opt)
 	case opt.Loss == SquaredHinge && !hasManyColumns(cols):
 		return solveSquared(ctx, task, opt)
-	case opt.Loss == SquaredHinge:
-		return task.Truncated(ctx)
-	case opt.Loss == Hinge && opt.Loss.usesDualDescent(src.Rows(), cols):
-		return dualdescent.Hinge(ctx, task)
 	}
-	return task.Hinge(ctx)
+	return solveNewton(ctx, task, opt.Loss, optimize.Tally{Start: time.Now()})
+}
+
+// solveNewton returns the exact weights by steps whose directions conjugate gradients find, after the passes and steps
+// of a tally.
+func solveNewton(ctx context.Context, task *optimize.Task, loss Loss, after optimize.Tally) (*optimize.Solution, error) {
+	if loss == SquaredHinge {
+		return task.TruncatedFrom(ctx, after, nil)
+	}
+	return task.Hinge(ctx, after)
+}
+
+// solveDual returns the exact weights by dual coordinate descent. It takes few passes if columns are nearly
+// uncorrelated and have equal scales. If it doesn't, solveNewton begins anew.
+func solveDual(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
+	after, descend := optimize.Tally{Start: time.Now()}, dualdescent.Hinge
+	if opt.Loss == SquaredHinge {
+		descend = dualdescent.SquaredHinge
+	}
+	mostPasses := task.Epochs
+	if mayBeSlow(task.Rows.Rows(), task.Rows.Spec().Cols()) {
+		mostPasses = min(mostPasses, mostDualPasses)
+	}
+	if saved := task.Checkpoint.SavedName(); saved == "" || saved == optimize.StateOfDual {
+		s, err := descend(ctx, task, mostPasses)
+		if err != nil || mostPasses == task.Epochs || s.Gap() <= tolerance*s.Objective {
+			return s, err
+		}
+		after.VisitedRows, after.Steps = s.Visits, s.Steps
+	}
+	return solveNewton(ctx, task, opt.Loss, after)
 }
 
 // begin makes the options ready for the rows.
@@ -165,7 +192,11 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 		}
 		if len(m.Weights) > 0 && Loss(m.Options.Loss).usesDualDescent(m.Training.Rows,
 			len(m.Weights[0])+min(len(m.Bias), 1)) {
-			return learner.StepsSummary(m, "dual coordinate descent", sum)
+			method := "dual coordinate descent"
+			if mayBeSlow(m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)) {
+				method += ", or Newton's method if that is slow,"
+			}
+			return learner.StepsSummary(m, method, sum)
 		}
 		return learner.StepsSummary(m, "Newton's", sum)
 	}}

@@ -28,14 +28,14 @@ const (
 )
 
 // Hinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) of rows with labels -1 and +1; see solve.
-func Hinge(ctx context.Context, t *optimize.Task) (*optimize.Solution, error) {
-	return solve(ctx, t, hinge{}, 1)
+func Hinge(ctx context.Context, t *optimize.Task, mostPasses int64) (*optimize.Solution, error) {
+	return solve(ctx, t, hinge{}, mostPasses, 1)
 }
 
 // SquaredHinge returns weights near the minimum for the loss max(0, 1 - y (w.x))^2 of rows with labels -1 and +1; see
 // solve.
-func SquaredHinge(ctx context.Context, t *optimize.Task) (*optimize.Solution, error) {
-	return solve(ctx, t, squaredHinge{}, 1)
+func SquaredHinge(ctx context.Context, t *optimize.Task, mostPasses int64) (*optimize.Solution, error) {
+	return solve(ctx, t, squaredHinge{}, mostPasses, 1)
 }
 
 // CrammerSinger returns weights near the minimum for the loss max over the classes k of w_k.x - w_y.x + [k is not y] of
@@ -43,7 +43,7 @@ func SquaredHinge(ctx context.Context, t *optimize.Task) (*optimize.Solution, er
 // Multiclass Kernel-based Vector Machines", Journal of Machine Learning Research 2, 2001). The solution has one vector
 // of weights for each class.
 func CrammerSinger(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.Solution, error) {
-	return solve(ctx, t, crammerSinger(len(t.Rows.Spec().Classes)), seed)
+	return solve(ctx, t, crammerSinger(len(t.Rows.Spec().Classes)), t.Epochs, seed)
 }
 
 // CrammerSingerLosses makes a pass over the rows for each of the given lists of one vector of weights for each class.
@@ -94,10 +94,11 @@ func CrammerSingerLosses(ctx context.Context, rows block.Source, workers int, al
 // and the fewer passes the search takes; but b - centre is then small too. So stride doubles if b - centre has the
 // direction that it had before the last move and more than half its size; otherwise stride is 1.
 //
-// The search stops once the duality gap is at most 5e-7 of the objective. The result doesn't depend on the workers,
-// nor on the form or the kind of the source.
-func solve(ctx context.Context, t *optimize.Task, p problem, seed uint64) (*optimize.Solution, error) {
+// The search stops once the duality gap is at most 5e-7 of the objective, or after a number of passes. The result
+// doesn't depend on the workers, nor on the form or the kind of the source.
+func solve(ctx context.Context, t *optimize.Task, p problem, mostPasses int64, seed uint64) (*optimize.Solution, error) {
 	s := newSearch(t, p, seed)
+	s.mostPasses = mostPasses
 	err := s.begin(ctx)
 	if err == nil && !s.hasOneClass() {
 		if _, err = s.Checkpoint.Load(s.state); err == nil {
@@ -114,6 +115,7 @@ type search struct {
 	dual
 	saved
 	seed           uint64
+	mostPasses     int64     // the search ends after this number of passes
 	weightedRows   int64     // number of rows with a sample weight above 0
 	weight         float64   // sum of the sample weights
 	outOfPasses    bool      // the limit of passes ended the search
@@ -140,13 +142,15 @@ type saved struct {
 
 // state saves or restores the state of the search before a sweep.
 func (s *search) state(w *checkpoint.Walk) {
-	s.Tally.State(w)
-	learner.State(w, &s.sweeps, &s.stride, &s.slopeLimit, &s.lowerBound, &s.loss, &s.isMeasured, &s.measureFactor,
-		&s.wakeEstimate, &s.elementsVisited, s.centre, s.centreMove)
-	for _, v := range []variables{s.variables, s.earlier, s.lastMove} {
-		learner.State(w, v.w, v.bias, v.a)
-	}
-	checkpoint.Values(w, s.isLeftOut)
+	checkpoint.Named(optimize.StateOfDual, func(w *checkpoint.Walk) {
+		s.Tally.State(w)
+		learner.State(w, &s.sweeps, &s.stride, &s.slopeLimit, &s.lowerBound, &s.loss, &s.isMeasured, &s.measureFactor,
+			&s.wakeEstimate, &s.elementsVisited, s.centre, s.centreMove)
+		for _, v := range []variables{s.variables, s.earlier, s.lastMove} {
+			learner.State(w, v.w, v.bias, v.a)
+		}
+		checkpoint.Values(w, s.isLeftOut)
+	})(w)
 }
 
 func newSearch(t *optimize.Task, p problem, seed uint64) *search {
@@ -271,7 +275,7 @@ func (s *search) leavesPasses(passes int64) bool {
 	if s.softness > 0 {
 		last = 3
 	}
-	return s.Passes()+passes+last <= s.Epochs
+	return s.Passes()+passes+last <= s.mostPasses
 }
 
 // includeAllRows makes the next sweep visit all rows with a sample weight above 0.

@@ -66,7 +66,7 @@ func TestLimit(t *testing.T) {
 				least = 5
 			}
 			for limit := least; limit < 100; limit++ {
-				s := require.Value(solve(t.Context(), task(d, 1, learner.Options{Epochs: limit}), loss.problem, 1))(t)
+				s := require.Value(solve(t.Context(), task(d, 1, learner.Options{Epochs: limit}), loss.problem, int64(limit), 1))(t)
 				if s.Passes > limit || s.Steps == 0 || s.OutOfPasses && s.Passes+least-1 <= limit {
 					t.Errorf("%s, bias %t, at most %d passes: %d passes, %d steps, out of passes %t", name, bias, limit, s.Passes, s.Steps, s.OutOfPasses)
 				}
@@ -83,7 +83,7 @@ func TestLimit(t *testing.T) {
 func TestBias(t *testing.T) {
 	for name, loss := range losses {
 		passes := func(l2 float64, bias bool) int64 {
-			s := require.Value(solve(t.Context(), task(classRows(600, 900, loss.classes, bias), l2, learner.Options{Epochs: 1000}), loss.problem, 1))(t)
+			s := require.Value(solve(t.Context(), task(classRows(600, 900, loss.classes, bias), l2, learner.Options{Epochs: 1000}), loss.problem, 1000, 1))(t)
 			if s.Gap() > 1e-6*s.Objective {
 				t.Errorf("%s, l2 %v, bias %t: the gap is %v of %v after %d passes", name, l2, bias, s.Gap(), s.Objective, s.Passes)
 			}
@@ -118,7 +118,7 @@ func TestSquaredHinge(t *testing.T) {
 					}
 				}
 			}
-			got := require.Value(SquaredHinge(t.Context(), tk))(t)
+			got := require.Value(SquaredHinge(t.Context(), tk, 1000))(t)
 			want := require.Value(tk.Truncated(t.Context()))(t)
 			if !(got.Gap() <= 1e-6*got.Objective) || math.Abs(got.Objective-want.Objective) > 2e-6*want.Objective {
 				t.Errorf("bias %t, l2 %v: objective %v and gap %v, want objective %v", bias, l2, got.Objective, got.Gap(), want.Objective)
@@ -130,7 +130,7 @@ func TestSquaredHinge(t *testing.T) {
 // TestPasses: moves of all variables between the passes save a third of the passes, which are 99 and 158 without them.
 func TestPasses(t *testing.T) {
 	for d, most := range map[*block.Data]int64{classRows(100, 300, 2, false): 75, classRows(300, 400, 2, false): 105} {
-		s := require.Value(Hinge(t.Context(), task(d, 0.01, learner.Options{Epochs: 1000})))(t)
+		s := require.Value(Hinge(t.Context(), task(d, 0.01, learner.Options{Epochs: 1000}), 1000))(t)
 		if s.Passes > most || s.Gap() > 1e-6*s.Objective {
 			t.Errorf("%d rows: %d passes bring the gap to %v of %v, want at most %d", d.Rows(), s.Passes, s.Gap(), s.Objective, most)
 		}
@@ -191,7 +191,7 @@ func TestResume(t *testing.T) {
 	for name, loss := range losses {
 		d := classRows(600, 100, loss.classes, true)
 		find := func(ctx context.Context, rows block.Source, run learner.Run) (*optimize.Solution, error) {
-			return solve(ctx, task(rows, 0.01, learner.Options{Epochs: 40, Run: run}), loss.problem, 1)
+			return solve(ctx, task(rows, 0.01, learner.Options{Epochs: 40, Run: run}), loss.problem, 40, 1)
 		}
 		want := require.Value(find(t.Context(), d, learner.Run{}))(t)
 		for after := int64(2); after < want.Passes; after += 1 + after/4 {
@@ -280,7 +280,7 @@ func TestBound(t *testing.T) {
 	for name, loss := range losses {
 		for _, bias := range []bool{false, true} {
 			d := classRows(120, 6, loss.classes, bias)
-			best := require.Value(solve(t.Context(), task(d, 1, learner.Options{Epochs: 5000}), loss.problem, 1))(t)
+			best := require.Value(solve(t.Context(), task(d, 1, learner.Options{Epochs: 5000}), loss.problem, 5000, 1))(t)
 			for range 20 {
 				s := newSearch(task(d, 1, learner.Options{Epochs: 1000}), loss.problem, rng.Uint64())
 				if err := s.begin(t.Context()); err != nil {

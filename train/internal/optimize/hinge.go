@@ -44,9 +44,11 @@ const (
 // adds the rows that were fixed wrongly. With many rows, Hinge begins at the minimum of a sample, with the rows near
 // their kinks there.
 //
-// Between the passes over all rows, it keeps only the multipliers, and the numbers of the near rows.
-func (t *Task) Hinge(ctx context.Context) (*Solution, error) {
+// The passes and steps of after count as made before. Between the passes over all rows, Hinge keeps only the
+// multipliers, and the numbers of the near rows.
+func (t *Task) Hinge(ctx context.Context, after Tally) (*Solution, error) {
 	h := newHingeSearch(t, gapGoal)
+	h.VisitedRows, h.Steps, h.Start = after.VisitedRows, after.Steps, after.Start
 	resumed, err := t.Checkpoint.Load(h.state)
 	if err == nil && !resumed {
 		err = h.beginAtSample(ctx)
@@ -83,16 +85,18 @@ func newHingeSearch(t *Task, goal float64) *hingeSearch {
 
 // state saves or restores the state.
 func (h *hingeSearch) state(w *checkpoint.Walk) {
-	h.Tally.State(w)
-	learner.State(w, &h.lowerBound, &h.nearVisits, &h.isWhole, &h.isKept, &h.missed, &h.smooth.slope, h.w, h.smooth.base)
-	checkpoint.Slice(w, &h.near)
-	if h.isWhole {
-		if h.all == nil {
-			h.all = newSearch(&h.Tally, &h.smooth)
-			h.all.resumed = true
+	checkpoint.Named(StateOfHinge, func(w *checkpoint.Walk) {
+		h.Tally.State(w)
+		learner.State(w, &h.lowerBound, &h.nearVisits, &h.isWhole, &h.isKept, &h.missed, &h.smooth.slope, h.w, h.smooth.base)
+		checkpoint.Slice(w, &h.near)
+		if h.isWhole {
+			if h.all == nil {
+				h.all = newSearch(&h.Tally, &h.smooth)
+				h.all.resumed = true
+			}
+			h.all.state(w)
 		}
-		h.all.state(w)
-	}
+	})(w)
 }
 
 // beginAtSample takes the minimum of a sample as the beginning, if there are enough rows.

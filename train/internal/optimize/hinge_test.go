@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
@@ -51,10 +52,10 @@ func task(opt learner.Options, rows block.Source, p optimize.Penalty) *optimize.
 func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error) {
 	return map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error){
 		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
-			return dualdescent.Hinge(ctx, task(opt, rows, optimize.Penalty{L2: l2}))
+			return dualdescent.Hinge(ctx, task(opt, rows, optimize.Penalty{L2: l2}), opt.Epochs)
 		},
 		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
-			return task(opt, rows, optimize.Penalty{L2: l2}).Hinge(ctx)
+			return task(opt, rows, optimize.Penalty{L2: l2}).Hinge(ctx, optimize.Tally{Start: time.Now()})
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	quickFall          = 32    // see LBFGS.IsQuick
-	firstSteps         = 6     // number of steps after which IsQuick decides
+	quickSteps         = 6     // see LBFGS.IsQuick
 	historySteps       = 10    // number of steps in the history
 	sufficientDecrease = 1e-4  // a step must lower the objective by this times the decrease that the slope predicts
 	flatDecrease       = 1e-13 // a smaller relative difference between objectives is rounding error
@@ -42,7 +42,7 @@ type LBFGS struct {
 	Function
 	VariableChange
 	MostPasses int64 // after this number of passes, Minimise gives up
-	IsQuick    bool  // Minimise gives up if the first steps don't divide the norm by quickFall
+	IsQuick    bool  // Minimise gives up unless every quickSteps steps divide the norm by quickFall
 	W          []float64
 	Last       *Evaluation
 	Norm       float64 // norm of the gradient by the variables
@@ -115,8 +115,7 @@ func (s *LBFGS) Minimise(ctx context.Context) (reached bool, err error) {
 		if s.Norm <= max(s.Goal*s.FirstNorm, noiseGradient*math.Sqrt(s.Last.Objective)) {
 			return true, nil
 		}
-		isSlow := s.IsQuick && s.Steps == firstSteps && s.Norm > s.FirstNorm/quickFall
-		if s.Passes() >= s.MostPasses || isSlow {
+		if s.Passes() >= s.MostPasses || s.IsQuick && s.isSlow() {
 			return false, nil
 		}
 		moved, err := s.move(ctx, g)
@@ -124,6 +123,11 @@ func (s *LBFGS) Minimise(ctx context.Context) (reached bool, err error) {
 			return false, err
 		}
 	}
+}
+
+// isSlow tells whether some quickSteps steps, on average, didn't divide the norm by quickFall.
+func (s *LBFGS) isSlow() bool {
+	return s.Steps%quickSteps == 0 && s.Norm > s.FirstNorm*math.Pow(quickFall, -float64(s.Steps/quickSteps))
 }
 
 // move takes a step. It tells whether it found one. g is the gradient by the variables.

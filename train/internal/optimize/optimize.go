@@ -167,6 +167,8 @@ const (
 	StateOfTruncated = "conjugate gradients"
 	StateOfNewton    = "Newton"
 	StateOfProximal  = "proximal Newton"
+	StateOfHinge     = "augmented Lagrangian"
+	StateOfDual      = "dual coordinate descent"
 )
 
 // Mark gives the state of the search to the checkpoint.

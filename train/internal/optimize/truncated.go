@@ -16,7 +16,7 @@ import (
 const (
 	forcingTerm      = 0.3   // conjugate gradients stop at a residual of this times the gradient
 	residualGapShare = 0.25  // or if the residual alone would leave this times the gap to reach
-	firstForcingTerm = 0.1   // forcing term of the first step with a bias
+	mostForcingTerm  = 0.1   // greatest forcing term with a bias, and the first; with 0.3, small penalties don't converge
 	leastForcingTerm = 0.01  // least forcing term with a bias; see forcing. The rule of residualGapShare is then off
 	forcingShare     = 0.5   // forcing term with a bias, relative to the factor by which the last step reduced the gradient
 	noiseStepGain    = 1e-12 // a gain below this times the objective is rounding error
@@ -187,9 +187,9 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 // an Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996.
 func (s *search) forcing(square float64) float64 {
 	if s.lastSquare == 0 {
-		return firstForcingTerm
+		return mostForcingTerm
 	}
-	return min(forcingTerm, max(leastForcingTerm, forcingShare*math.Sqrt(square/s.lastSquare)))
+	return min(mostForcingTerm, max(leastForcingTerm, forcingShare*math.Sqrt(square/s.lastSquare)))
 }
 
 // stepLength returns the length of the step at which the objective is least. scores are the scores of the step. It

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"halfspace/block"
 	"halfspace/internal/require"
@@ -177,8 +178,11 @@ func TestDenseRows(t *testing.T) {
 			y[r] = math.Copysign(1, score)
 		}
 		d := testproblems.Weighted(testproblems.Dense(x, y, true), func(row int) float64 { return float64(row % 3) })
+		hinge := func(t *optimize.Task, ctx context.Context) (*optimize.Solution, error) {
+			return t.Hinge(ctx, optimize.Tally{Start: time.Now()})
+		}
 		for name, solve := range map[string]func(*optimize.Task, context.Context) (*optimize.Solution, error){
-			"logistic": (*optimize.Task).Truncated, "hinge": (*optimize.Task).Hinge} {
+			"logistic": (*optimize.Task).Truncated, "hinge": hinge} {
 			var want *optimize.Solution
 			for i, src := range []block.Source{d, d, testproblems.Sparse(d), testproblems.Stream{Data: d}} {
 				one := task(learner.Options{Epochs: 3000, Run: learner.Run{Workers: 1 + 2*min(1, i)}}, src, optimize.Penalty{L2: 1})
