@@ -21,6 +21,7 @@ const (
 // rows begin with L-BFGS. It takes about half the passes if columns are nearly uncorrelated. If they aren't, its first
 // steps show that, and conjugate gradients go on from its weights.
 func learnWide(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
+	start := time.Now()
 	opt.Solver = LBFGS
 	t := newTraining(src, pivots, opt)
 	if opt.Checkpoint.SavedName() != optimize.StateOfTruncated && t.cols <= mostQuickColumns {
@@ -29,10 +30,14 @@ func learnWide(ctx context.Context, src block.Source, pivots []float64, opt Sett
 		}
 	}
 	opt.Solver = Truncated
-	task := taskOf(src, opt)
-	return learnTruncated(ctx, task, pivots, func(ctx context.Context) (*optimize.Solution, error) {
+	task, quick := taskOf(src, opt), time.Since(start)
+	r, err := learnTruncated(ctx, task, pivots, func(ctx context.Context) (*optimize.Solution, error) {
 		return task.TruncatedFrom(ctx, t.Tally, t.w)
 	})
+	if r != nil {
+		r.Seconds += quick.Seconds()
+	}
+	return r, err
 }
 
 // byQuickLBFGS finds the optimum by L-BFGS. There is no verdict if the rows aren't dense, or L-BFGS is slow.
