@@ -78,6 +78,7 @@ noasm: recorded
 race:
 	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./internal/cache ./gram ./predict ./metrics ./train ./train/learner ./train/lda ./train/winnow ./internal/parallel
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
+	CGO_ENABLED=1 $(TEST) -race -run SharedChunks ./train/logistic
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip StreamNested \

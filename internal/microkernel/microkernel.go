@@ -187,7 +187,11 @@ func RankKUpdate(c, a, b []float64, rows int, square bool) {
 	if len(b) == 0 {
 		return
 	}
-	parallel.RaceWrite(c)
+	if rows == 1 { // the rows below may be another worker's
+		parallel.RaceWrite(c[:BlockCols])
+	} else {
+		parallel.RaceWrite(c)
+	}
 	parallel.RaceRead(a)
 	parallel.RaceRead(b)
 	rankKUpdateF64(c, a, b, rows, square)
