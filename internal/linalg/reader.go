@@ -126,6 +126,9 @@ func pack(idx []uint32, val, x []float32) (n int) {
 	return n
 }
 
+// AreDense tells whether more than a quarter of the elements of rows isn't 0: n of rows x cols.
+func AreDense(n, rows int64, cols int) bool { return 4*n > rows*int64(cols) }
+
 // Elements returns the number of elements of a chunk that aren't 0.
 func Elements(chunk block.Chunk) (n int) {
 	if chunk.Centring == nil {

@@ -225,3 +225,21 @@ func Factors(rng *rand.Rand, rows, d, factors int) (x [][]float64, y []float64) 
 	}
 	return x, y
 }
+
+// FewElements returns the features and labels of rows with a few features each that aren't zero, and labels of a plane
+// with noise. Most labels are 1.
+func FewElements(n, features int) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
+	x, y = make([][]float64, n), make([]float64, n)
+	for r := range x {
+		x[r] = make([]float64, features)
+		score := 1 + rng.NormFloat64()
+		for range 10 {
+			c := int(float64(features) * rng.Float64() * rng.Float64())
+			x[r][c] = rng.NormFloat64()
+			score += x[r][c] * float64(c%5-2)
+		}
+		y[r] = math.Copysign(1, score)
+	}
+	return x, y
+}

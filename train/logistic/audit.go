@@ -8,12 +8,12 @@ import (
 	"halfspace/block"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
 const (
-	convergedGap    = 1e-6 // a result has converged if its gap is at most this times the objective
-	mostScoreChange = 0.5  // certify bounds the gap if the step changes no score by more than this
+	mostScoreChange = 0.5 // certify bounds the gap if the step changes no score by more than this
 )
 
 // A verdict is a proof about weights: how far their objective is above the optimum at most.
@@ -29,7 +29,7 @@ type verdict struct {
 }
 
 // isGapSmall tells whether the gap is at most 1e-6 of the objective.
-func (v *verdict) isGapSmall() bool { return v.gap <= convergedGap*v.Objective }
+func (v *verdict) isGapSmall() bool { return v.gap <= optimize.ConvergedGap*v.Objective }
 
 // zeroSums are sums over the rows for dualGap: the gradient at zero weights, and the sum of the rows.
 type zeroSums struct{ gradient, total []float64 }

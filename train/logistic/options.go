@@ -27,22 +27,19 @@ const (
 var Solvers = []Solver{Auto, Newton, Truncated, LBFGS, SGD}
 
 // Epochs returns the default limit of passes over rows of up to 16,384 columns.
-func (s Solver) Epochs() int64 { return s.epochs(maxColumns) }
+func (s Solver) Epochs() int64 { return s.epochs(optimize.MaxColumns) }
 
 // epochs returns the default limit of passes over rows of cols columns. LBFGS and Truncated mostly make few passes, but
 // many if features nearly depend on each other. Newton with more than 16,384 columns is coordinate descent, which makes
 // more passes.
 func (s Solver) epochs(cols int) int64 {
-	if s == LBFGS || s == Truncated || s == Auto && cols > mostNewtonColumns || s == Newton && optimize.HasManyColumns(cols) {
+	if s == LBFGS || s == Truncated || s == Auto && cols > optimize.MostHessianColumns || s == Newton && optimize.HasManyColumns(cols) {
 		return 1000
 	}
 	return 100
 }
 
-const (
-	maxColumns        = 1 << 14 // the Hessian of this many columns is 1 GiB
-	mostNewtonColumns = 256     // Auto chooses Newton's method with up to this many columns
-)
+const ()
 
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
@@ -110,7 +107,7 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	switch solver {
 	case "", Auto:
 		switch {
-		case classes == 2 && (cols <= mostNewtonColumns || opt.needsElastic()):
+		case classes == 2 && (cols <= optimize.MostHessianColumns || opt.needsElastic()):
 			return Newton, nil
 		case classes == 2 && opt.L2 > 0:
 			return Auto, nil
@@ -129,7 +126,7 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 		}
 		if opt.L2 == 0 {
 			return "", message.Errorf("%d columns are too many for the --solver newton without a penalty, which takes up to "+
-				"%d: use --solver lbfgs, or set --l2 above 0", cols, maxColumns)
+				"%d: use --solver lbfgs, or set --l2 above 0", cols, optimize.MaxColumns)
 		}
 		return Truncated, nil
 	}

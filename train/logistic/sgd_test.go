@@ -8,6 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testproblems"
+	"halfspace/train/internal/optimize"
 )
 
 // wordRows returns rows of a few words of many, with a bias and that many noisy classes.
@@ -37,7 +38,7 @@ func wordRows(rows, words, classes int) *block.Data {
 func TestLazy(t *testing.T) {
 	for _, l2 := range []float64{0, 40, 3e4} { // the last makes the scale small
 		const rows = 200
-		data := wordRows(rows, maxColumns+10, 2)
+		data := wordRows(rows, optimize.MaxColumns+10, 2)
 		got := mustTrain(t, data, Settings{Options: Options{Eta: 0.7, L2: l2, NoPenalty: true, Epochs: 2, Solver: SGD}}).ExactWeights
 		square := 0.0
 		for b := range data.Blocks(context.Background()) {

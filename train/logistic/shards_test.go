@@ -12,6 +12,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/internal/online"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -118,7 +119,7 @@ func TestShards(t *testing.T) {
 		shards               int64
 	}{
 		{9000, 12, 2, learner.Cyclic, 2}, {13_000, 9, 2, learner.Shuffle, 3}, {9000, 9, 3, learner.Shuffle, 2}, {9000, 9, 2, learner.Shuffle, 1},
-		{8300, 1100, 2, learner.Shuffle, 2}, {8300, maxColumns + 100, 2, learner.Cyclic, 3}, {8300, maxColumns + 100, 3, learner.Shuffle, 2},
+		{8300, 1100, 2, learner.Shuffle, 2}, {8300, optimize.MaxColumns + 100, 2, learner.Cyclic, 3}, {8300, optimize.MaxColumns + 100, 3, learner.Shuffle, 2},
 	} {
 		d := sparseWords(shape.rows, shape.words, shape.classes)
 		if i%2 == 0 {
@@ -128,7 +129,7 @@ func TestShards(t *testing.T) {
 		want, steps := mixedSteps(t, d, opt)
 		file := require.OpenFile(cache.Temporary(t.Context(), d, nil))(t)
 		sources := []block.Source{d, file}
-		if shape.words < maxColumns {
+		if shape.words < optimize.MaxColumns {
 			sources = append(sources, denseRows(d))
 		}
 		for workers, src := range sources {
@@ -185,7 +186,7 @@ func TestShardsMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	for _, features := range []int{200, 511, maxColumns + 1} { // the last are too many for batches
+	for _, features := range []int{200, 511, optimize.MaxColumns + 1} { // the last are too many for batches
 		d := block.AssumeValid(testproblems.Logistic(100, features))
 		opt := Settings{Options: Options{Order: learner.Cyclic, Eta: 1, Shards: 16, L2: 1, Solver: SGD}, Run: learner.Run{Workers: 1}}
 		shard := func() *descent {

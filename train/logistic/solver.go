@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	normTolerance     = 1e-6  // norm of the gradient at which Newton's method stops
 	gradientTolerance = 1e-10 // norm of the gradient at which L-BFGS stops, relative to the norm at zero weights
 	mostMatrixRows    = 1024  // most weights of all classes for which first-order methods compute a Hessian at the end
 	mostRestarts      = 4     // most times that a solver continues to a smaller norm because the gap is too large
@@ -99,7 +98,7 @@ func (t *training) byNewton(ctx context.Context) (err error) {
 // rounding, it continues to a smaller norm.
 func (t *training) newton(ctx context.Context, of func(*block.Data, float64) optimize.Function) error {
 	n := &optimize.Newton{Function: objective{t.problem}}
-	n.Tally, n.Goal, n.W = t.Tally, normTolerance, t.w
+	n.Tally, n.Goal, n.W = t.Tally, optimize.NormGoal, t.w
 	defer func() { t.Tally, t.w = n.Tally, n.W }()
 	err := n.Begin(ctx, of)
 	for err == nil {
@@ -123,7 +122,7 @@ func (t *training) newton(ctx context.Context, of func(*block.Data, float64) opt
 // byLBFGS finds the optimum by L-BFGS. If that takes many passes and the Hessian is small enough, Newton's method
 // begins at zeros: few steps lead from there to the optimum, and if there is no optimum, scores grow slowly.
 func (t *training) byLBFGS(ctx context.Context) (err error) {
-	if t.cols <= mostNewtonColumns {
+	if t.cols <= optimize.MostHessianColumns {
 		if t.dependences, err = t.findDependences(ctx); err != nil {
 			return err
 		}

@@ -143,9 +143,9 @@ func (s *scaling) each(vectors []float64, change func([]float64)) []float64 {
 }
 
 // variables returns the change of variables for L-BFGS, and the sum of the rows: a whitening, or a scaling if there are
-// more than mostNewtonColumns columns.
+// more than optimize.MostHessianColumns columns.
 func (p *problem) variables(ctx context.Context) (optimize.VariableChange, []float64, error) {
-	if p.cols > mostNewtonColumns {
+	if p.cols > optimize.MostHessianColumns {
 		sc, err := p.scaling(ctx)
 		if err != nil {
 			return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/linalg"
 	"halfspace/train/internal/optimize"
 )
 
@@ -13,13 +14,12 @@ const (
 	mostQuickRestarts = 3    // most times that it continues to a tenth of the norm
 	mostQuickColumns  = 1 << 13
 	fewPasses         = 6 // conjugate gradients need at least this number of passes to begin and to gain
-	elementsPerDense  = 4 // rows count as dense if more than one element in this many isn't 0
 )
 
 // learnWide trains two classes with a penalty above 0 on rows of more columns than Hessians are for. The objective is
 // the one of Train. The method is optimize.Task.Truncated: Newton's method with steps by conjugate gradients. Dense
-// rows begin with L-BFGS. It takes about half the passes if columns are nearly uncorrelated. If they aren't, its first
-// steps show that, and conjugate gradients go on from its weights.
+// rows begin with L-BFGS. It takes about half the passes if columns are nearly uncorrelated. If they aren't, it becomes
+// slow, and conjugate gradients go on from its weights.
 func learnWide(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	start := time.Now()
 	opt.Solver = LBFGS
@@ -43,7 +43,7 @@ func learnWide(ctx context.Context, src block.Source, pivots []float64, opt Sett
 // byQuickLBFGS finds the optimum by L-BFGS. There is no verdict if the rows aren't dense, or L-BFGS is slow.
 func (t *training) byQuickLBFGS(ctx context.Context) error {
 	change, err := t.scaling(ctx)
-	if err != nil || elementsPerDense*change.Elements <= t.src.Rows()*int64(t.cols) {
+	if err != nil || !linalg.AreDense(change.Elements, t.src.Rows(), t.cols) {
 		return err
 	}
 	s := &optimize.LBFGS{Function: objective{t.problem}, VariableChange: change, MostPasses: t.Epochs, IsQuick: true}

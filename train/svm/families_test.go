@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/internal/optimize"
 )
 
 // measure trains. It fails unless training finds the optimum within that many passes, as the lower bound proves, its figures
@@ -20,13 +21,13 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 	t.Logf("%-36s l2 %-5.3g %-13s %3d passes, visits of %5.1f, %3d steps, gap %.1e, objective %.10g, %.0f ms", name, l2, loss, r.Epochs,
 		float64(r.Visits)/float64(d.Rows()), r.Updates, r.Gap/r.Objective, r.Objective, 1000*r.Seconds)
 	name = fmt.Sprintf("%s, l2 %v, %s", name, l2, loss)
-	if found, lower := exactObjective(d, r.ExactWeights, loss, l2), r.Objective-r.Gap; !(found-lower <= tolerance*found) || r.Epochs > passes {
+	if found, lower := exactObjective(d, r.ExactWeights, loss, l2), r.Objective-r.Gap; !(found-lower <= optimize.ConvergedGap*found) || r.Epochs > passes {
 		t.Errorf("%s: exact weights with %v after %d passes, at least %v is possible, and at most %d passes are wanted", name, found, r.Epochs, lower, passes)
 	}
 	if objective := exactObjective(d, testproblems.Float64s(r.Weights), loss, l2); math.Abs(r.Objective-objective) > 1e-8*objective {
 		t.Errorf("%s: objective %v, it is %v", name, r.Objective, objective)
 	}
-	if r.Converged != (r.Gap <= tolerance*r.Objective) {
+	if r.Converged != (r.Gap <= optimize.ConvergedGap*r.Objective) {
 		t.Errorf("%s: converged %v with a gap of %v of %v", name, r.Converged, r.Gap, r.Objective)
 	}
 	if !r.Converged {

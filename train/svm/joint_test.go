@@ -11,6 +11,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/internal/dualdescent"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -25,7 +26,7 @@ func TestJoint(t *testing.T) {
 				opt := Settings{Options: Options{Loss: Hinge, L2: 0.5}}
 				opt.Seed = 1
 				r, err := Train(t.Context(), rows, opt)
-				if err != nil || !r.Converged || r.Gap > tolerance*r.Objective || r.Objective <= 0 {
+				if err != nil || !r.Converged || r.Gap > optimize.ConvergedGap*r.Objective || r.Objective <= 0 {
 					t.Fatalf("%d classes, bias %t: gap %g of %g, converged %t, error %v", classes, bias, r.Gap, r.Objective, r.Converged, err)
 				}
 				weights := testproblems.Float64s(r.Weights)
@@ -128,7 +129,7 @@ func TestJointOfTwo(t *testing.T) {
 			}
 		}
 		two := require.Value(Train(t.Context(), signs, Settings{Options: Options{Loss: Hinge, L2: 0.4}}))(t)
-		if off := math.Abs(joint.Objective - two.Objective); off > joint.Gap()+two.Gap || joint.Gap() > tolerance*joint.Objective {
+		if off := math.Abs(joint.Objective - two.Objective); off > joint.Gap()+two.Gap || joint.Gap() > optimize.ConvergedGap*joint.Objective {
 			t.Errorf("bias %t: objective %v and gap %v, of two classes %v and %v", bias, joint.Objective, joint.Gap(), two.Objective, two.Gap)
 		}
 	}

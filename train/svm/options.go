@@ -18,7 +18,7 @@ const (
 var Losses = []Loss{SquaredHinge, Hinge}
 
 // Epochs returns the default limit of passes over rows of two classes and up to 256 columns.
-func (l Loss) Epochs() int64 { return l.epochs(1, mostHessianColumns) }
+func (l Loss) Epochs() int64 { return l.epochs(1, optimize.MostHessianColumns) }
 
 // epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take
 // up to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows
@@ -69,23 +69,20 @@ type Result struct {
 }
 
 const (
-	tolerance          = 1e-6 // a result has converged if its gap is at most this times the objective
-	normTolerance      = 1e-6 // norm of the gradient at which Newton's method stops
-	mostDualPasses     = 128  // see solveDual
-	mostHessianColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
+	mostDualPasses = 128 // see solveDual
 )
 
 // hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
-func hasManyColumns(cols int) bool { return cols > mostHessianColumns }
+func hasManyColumns(cols int) bool { return cols > optimize.MostHessianColumns }
 
 // usesDualDescent tells whether dual coordinate descent finds the optimum. It takes few passes if the rows are few
 // relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
 func (l Loss) usesDualDescent(rows int64, cols int) bool {
-	return hasManyColumns(cols) && mayBeSlow(rows, cols) || l == Hinge && optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
+	return hasManyColumns(cols) && hasFewRows(rows, cols) || l == Hinge && optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
 }
 
-// mayBeSlow tells whether Newton's method follows if dual coordinate descent takes many passes; see solveDual.
-func mayBeSlow(rows int64, cols int) bool { return rows < int64(cols) }
+// hasFewRows tells whether rows are fewer than their columns.
+func hasFewRows(rows int64, cols int) bool { return rows < int64(cols) }
 
 // refusedOption returns the error of the option that l1 or nonnegative excludes, or nil.
 func (o *Settings) refusedOption() *learner.OptionError {

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -156,10 +157,7 @@ func shortfall(panel *linalg.Panel, labels []float32, w, u []float64) {
 // their weights in the Hessian, divided by 2.
 func (r *chunkSums) weightedSquares(u []float64, rows *block.Block, factors, s []float64) {
 	for i, u := range u {
-		f, class, c := factors[i*linalg.PanelCols:], 0, rows.Weight(i)
-		if rows.Y[i] > 0 {
-			class = 1
-		}
+		f, class, c := factors[i*linalg.PanelCols:], optimize.ClassOf(float64(rows.Y[i])), rows.Weight(i)
 		a := max(0, float64(2*u))
 		if c == 0 {
 			a = 0 // also if it overflowed

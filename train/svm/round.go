@@ -62,7 +62,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, learner.RoundToFloat32(w[k][:p.cols])
 			}
 		}
-		if r.Gap <= tolerance*r.Objective {
+		if r.Gap <= optimize.ConvergedGap*r.Objective {
 			return nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/model"
+	"halfspace/train/internal/optimize"
 )
 
 // readCase reads a small problem that broke solvers: numbers after a header, with the label last. It skips the test
@@ -91,14 +92,14 @@ func checkClaims(t *testing.T, name string, d *block.Data, r *Result, loss Loss,
 	if r.Objective-r.Gap > other*(1+1e-9) {
 		t.Errorf("%s: objective %v and gap %v, but weights with %v exist", name, r.Objective, r.Gap, other)
 	}
-	if r.Converged != (r.Gap <= tolerance*r.Objective) {
+	if r.Converged != (r.Gap <= optimize.ConvergedGap*r.Objective) {
 		t.Errorf("%s: converged %v with a gap of %v of %v", name, r.Converged, r.Gap, r.Objective)
 	}
 }
 
 // TestSolvers: on small problems that broke solvers, the exact weights are the optimum of the rows in exact arithmetic, as
 // the lower bound proves and centred rows confirm. The figures are those of the rounded weights, also where rounding costs
-// more than the tolerance.
+// more than optimize.ConvergedGap of the objective.
 func TestSolvers(t *testing.T) {
 	for _, name := range []string{"03_ts_hour", "03_ts_day", "03_offset_mixed", "06_total", "07_offset1e7", "08_sep_scaled"} {
 		x, y := readCase(t, name)
@@ -115,11 +116,11 @@ func TestSolvers(t *testing.T) {
 						t.Errorf("%s: after %d passes, gap %v of %v", at, r.Epochs, r.Gap, r.Objective)
 					}
 					continue
-				} else if found-lower > tolerance*found {
+				} else if found-lower > optimize.ConvergedGap*found {
 					t.Errorf("%s: after %d passes, exact weights with %v, at least %v is possible", at, r.Epochs, found, lower)
 				}
 				other := centredOptimum(t, x, y, loss, l2)
-				if math.Abs(found-other) > tolerance*other {
+				if math.Abs(found-other) > optimize.ConvergedGap*other {
 					t.Errorf("%s: exact weights with %v, of centred rows %v", at, found, other)
 				}
 				checkClaims(t, at, d, r, loss, l2, other)

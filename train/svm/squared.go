@@ -46,7 +46,7 @@ func solveSquared(ctx context.Context, task *optimize.Task, opt Settings) (*opti
 		return task.Elastic(ctx)
 	}
 	n := &optimize.Newton{Function: squared{newProblem(task.Rows, opt)}, MustProve: true}
-	n.Goal, n.Tally, n.W = normTolerance, optimize.Tally{Task: task, Start: time.Now()}, make([]float64, task.Rows.Spec().Cols())
+	n.Goal, n.Tally, n.W = optimize.NormGoal, optimize.Tally{Task: task, Start: time.Now()}, make([]float64, task.Rows.Spec().Cols())
 	err := n.Begin(ctx, func(sample *block.Data, share float64) optimize.Function {
 		few := opt
 		few.L2 *= share

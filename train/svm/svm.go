@@ -72,7 +72,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	s, err := solve(ctx, task, opt)
 	r := &Result{ExactWeights: slices.Clone(s.W), Objective: s.Objective, Gap: s.Gap()}
 	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.Passes, s.Visits, s.Steps, s.OutOfPasses
-	r.Loss, r.Converged = s.Loss, s.Gap() <= tolerance*s.Objective
+	r.Loss, r.Converged = s.Loss, s.Gap() <= optimize.ConvergedGap*s.Objective
 	if opt.needsElastic() { // the pass that rounds counts
 		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
 	}
@@ -122,12 +122,12 @@ func solveDual(ctx context.Context, task *optimize.Task, opt Settings) (*optimiz
 		descend = dualdescent.SquaredHinge
 	}
 	mostPasses := task.Epochs
-	if mayBeSlow(task.Rows.Rows(), task.Rows.Spec().Cols()) {
+	if hasFewRows(task.Rows.Rows(), task.Rows.Spec().Cols()) {
 		mostPasses = min(mostPasses, mostDualPasses)
 	}
 	if saved := task.Checkpoint.SavedName(); saved == "" || saved == optimize.StateOfDual {
 		s, err := descend(ctx, task, mostPasses)
-		if err != nil || mostPasses == task.Epochs || s.Gap() <= tolerance*s.Objective {
+		if err != nil || mostPasses == task.Epochs || s.Gap() <= optimize.ConvergedGap*s.Objective {
 			return s, err
 		}
 		after.VisitedRows, after.Steps = s.Visits, s.Steps
@@ -190,16 +190,23 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return learner.StepsSummary(m, "the proximal Newton method", sum)
 		}
-		if len(m.Weights) > 0 && Loss(m.Options.Loss).usesDualDescent(m.Training.Rows,
-			len(m.Weights[0])+min(len(m.Bias), 1)) {
-			method := "dual coordinate descent"
-			if mayBeSlow(m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)) {
-				method += ", or Newton's method if that is slow,"
-			}
-			return learner.StepsSummary(m, method, sum)
-		}
-		return learner.StepsSummary(m, "Newton's", sum)
+		return learner.StepsSummary(m, methodOf(m), sum)
 	}}
+
+// methodOf names the method that trained two classes without an L1 penalty.
+func methodOf(m *model.Model) string {
+	if len(m.Weights) == 0 {
+		return "Newton's"
+	}
+	rows, cols := m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)
+	switch {
+	case !Loss(m.Options.Loss).usesDualDescent(rows, cols):
+		return "Newton's"
+	case hasFewRows(rows, cols):
+		return "dual coordinate descent, or Newton's method if that is slow,"
+	}
+	return "dual coordinate descent"
+}
 
 func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 

@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -86,7 +87,7 @@ func TestScikitLearn(t *testing.T) {
 		if !r.Converged {
 			t.Errorf("%s: it didn't converge", c.Name)
 		}
-		if d := r.Objective/c.Objective - 1; d > above || d < -below || r.Gap > tolerance*r.Objective || r.Gap < 0 {
+		if d := r.Objective/c.Objective - 1; d > above || d < -below || r.Gap > optimize.ConvergedGap*r.Objective || r.Gap < 0 {
 			t.Errorf("%s: objective %v is %.1e above, gap %v", c.Name, r.Objective, d, r.Gap)
 		}
 	}
@@ -182,7 +183,7 @@ func TestSample(t *testing.T) {
 	src := testproblems.Logistic(8*16*block.ChunkRows, 28)
 	for _, loss := range Losses {
 		got := mustTrain(t, src, Settings{Options: Options{Loss: loss}})
-		if !got.Converged || got.Gap > tolerance*got.Objective || got.Epochs > 5 {
+		if !got.Converged || got.Gap > optimize.ConvergedGap*got.Objective || got.Epochs > 5 {
 			t.Errorf("%s: converged %v, gap %v of %v, %d passes", loss, got.Converged, got.Gap, got.Objective, got.Epochs)
 		}
 		streamed := mustTrain(t, testproblems.Stream{Data: src}, Settings{Options: Options{Loss: loss}, Run: learner.Run{Workers: 1}})

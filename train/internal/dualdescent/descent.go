@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	gapGoal            = 5e-7 // the search stops at a gap of this times the objective
 	leastMeasureFactor = 1e-9 // the search ends when measureFactor falls below this
 	leastMeasureCut    = 0.05 // least factor of measureFactor after the gap was computed
 	mostMeasureCut     = 0.5  // greatest factor of measureFactor after the gap was computed
@@ -245,7 +244,7 @@ func (s *search) maximise(ctx context.Context) error {
 			swept.gap += float64(2*off) / s.softness
 		}
 		stuck := steps == s.Steps && off == 0
-		ready := stuck || !s.exceeds(swept.gap, s.measureFactor*gapGoal) // NaN ends the search
+		ready := stuck || !s.exceeds(swept.gap, s.measureFactor*optimize.GapGoal) // NaN ends the search
 		if !ready && swept.gap > s.wakeEstimate {
 			continue
 		}
@@ -257,7 +256,7 @@ func (s *search) maximise(ctx context.Context) error {
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
-		gap, goal := s.objective()-s.lowerBound, gapGoal*s.objective()
+		gap, goal := s.objective()-s.lowerBound, optimize.GapGoal*s.objective()
 		if gap <= goal || s.measureFactor < leastMeasureFactor || stuck {
 			return nil
 		}

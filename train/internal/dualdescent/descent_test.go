@@ -15,23 +15,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// values returns the features and labels of rows with a few features each that aren't zero, and labels of a plane with noise. Most labels are 1.
-func values(n, features int) (x [][]float64, y []float64) {
-	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
-	x, y = make([][]float64, n), make([]float64, n)
-	for r := range x {
-		x[r] = make([]float64, features)
-		score := 1 + rng.NormFloat64()
-		for range 10 {
-			c := int(float64(features) * rng.Float64() * rng.Float64())
-			x[r][c] = rng.NormFloat64()
-			score += x[r][c] * float64(c%5-2)
-		}
-		y[r] = math.Copysign(1, score)
-	}
-	return x, y
-}
-
 // losses are the problems, each with the number of classes that its test rows have.
 var losses = map[string]struct {
 	problem
@@ -40,7 +23,7 @@ var losses = map[string]struct {
 
 // classRows returns rows of the classes of a loss.
 func classRows(n, features, classes int, bias bool) *block.Data {
-	x, y := values(n, features)
+	x, y := testproblems.FewElements(n, features)
 	if classes == 2 {
 		return testproblems.Dense(x, y, bias)
 	}

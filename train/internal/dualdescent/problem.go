@@ -1,6 +1,10 @@
 package dualdescent
 
-import "math"
+import (
+	"math"
+
+	"halfspace/train/internal/optimize"
+)
 
 // limitNoise is the distance of a variable from its limit below which the distance is rounding error, relative to the
 // greatest variable of the row.
@@ -43,12 +47,7 @@ func (hinge) vectors() int { return 1 }
 
 func (hinge) classes() int { return 2 }
 
-func (hinge) class(y float64) int {
-	if y > 0 {
-		return 1
-	}
-	return 0
-}
+func (hinge) class(y float64) int { return optimize.ClassOf(y) }
 
 func (hinge) slopes(y float64, z []float64) { z[0] -= y }
 

@@ -58,9 +58,6 @@ func (e *elements) square() (sum float64) {
 	return sum
 }
 
-// sparseShare is the share of elements that aren't 0 up to which a chunk of dense rows is copied without its zeros.
-const sparseShare = 0.25
-
 // A keptChunk is the rows of a chunk in memory. Either their elements are kept, or a reader packs dense rows one by
 // one.
 type keptChunk struct {
@@ -73,7 +70,7 @@ type keptChunk struct {
 func keep(chunk block.Chunk, staysInMemory bool) (c keptChunk) {
 	reader := &linalg.SparseReader{}
 	if full := chunk.Len() * chunk.Cols; chunk.Centring == nil && chunk.Sparse == nil {
-		if n := linalg.Elements(chunk); float64(n) > sparseShare*float64(full) {
+		if n := linalg.Elements(chunk); linalg.AreDense(int64(n), int64(chunk.Len()), chunk.Cols) {
 			if !staysInMemory {
 				chunk.Block = chunk.Clone()
 			}

@@ -10,13 +10,12 @@ import (
 // stored.
 
 const (
-	elementsPerDenseElement = 4    // rows are dense if more than one element in this many isn't 0
-	mostDenseColumns        = 8192 // a panel of more columns, with its sums, takes more than caches hold
+	mostDenseColumns = 8192 // a panel of more columns, with its sums, takes more than caches hold
 )
 
 // areDense tells whether rows with that many elements that aren't 0 count as dense.
 func areDense(elements, rows int64, cols int) bool {
-	return cols <= mostDenseColumns && elementsPerDenseElement*elements > rows*int64(cols)
+	return cols <= mostDenseColumns && linalg.AreDense(elements, rows, cols)
 }
 
 // A panelRows is a panel of some rows of a chunk, with sums over such panels.

@@ -408,7 +408,7 @@ var weighPass = distributed.NewPerChunk("elastic.weigh", func(block.Source, stru
 
 func weigh(chunk block.Chunk) (sums [2]float64) {
 	for i, y := range chunk.Y {
-		sums[classOf(float64(y))] += chunk.Weight(i)
+		sums[ClassOf(float64(y))] += chunk.Weight(i)
 	}
 	return sums
 }

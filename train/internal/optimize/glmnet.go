@@ -98,7 +98,7 @@ func (s *glmnet) minimise(ctx context.Context) error {
 }
 
 // hasConverged tells whether the gap is small enough to stop.
-func (s *glmnet) hasConverged() bool { return s.objective()-s.LowerBound <= gapGoal*s.objective() }
+func (s *glmnet) hasConverged() bool { return s.objective()-s.LowerBound <= GapGoal*s.objective() }
 
 // move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
 // changed.

@@ -47,7 +47,7 @@ const (
 // The passes and steps of after count as made before. Between the passes over all rows, Hinge keeps only the
 // multipliers, and the numbers of the near rows.
 func (t *Task) Hinge(ctx context.Context, after Tally) (*Solution, error) {
-	h := newHingeSearch(t, gapGoal)
+	h := newHingeSearch(t, GapGoal)
 	h.VisitedRows, h.Steps, h.Start = after.VisitedRows, after.Steps, after.Start
 	resumed, err := t.Checkpoint.Load(h.state)
 	if err == nil && !resumed {

@@ -82,7 +82,7 @@ func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept
 	var picked []int32
 	t.visit(c, chunk, w, func(r int) bool { return chunk.Weight(r) > 0 }, c.z[:], func(r int, z float64) float64 {
 		row, y, weight := chunk.First+int64(r), float64(chunk.Y[r]), chunk.Weight(r)
-		u, class := 1-float64(z*y), classOf(y)
+		u, class := 1-float64(z*y), ClassOf(y)
 		n.loss += float64(max(0, u) * weight)
 		n.weight += weight
 		was := h.base[row]

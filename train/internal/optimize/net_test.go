@@ -45,7 +45,7 @@ func TestNet(t *testing.T) {
 // TestNetPasses: conjugate gradients save more than half of the passes if columns are correlated: without them, the passes are
 // 1,594 and 2,161.
 func TestNetPasses(t *testing.T) {
-	x, y := values(600, 200)
+	x, y := testproblems.FewElements(600, 200)
 	for r := range x {
 		for j := 1; j < len(x[r]); j++ {
 			x[r][j] = 0.9*x[r][j-1] + 0.1*x[r][j]
@@ -83,7 +83,7 @@ func TestLargeValues(t *testing.T) {
 	for _, every := range []int{3, 1000} {
 		for name, loss := range losses {
 			solve := func(unit float64) *optimize.Solution {
-				x, y := values(1000, 300)
+				x, y := testproblems.FewElements(1000, 300)
 				for r := range x {
 					if x[r][7] = 0; r%every == 1 {
 						x[r][7] = unit * (1 + float64(r%10)/20)

@@ -22,12 +22,19 @@ import (
 	"halfspace/train/learner"
 )
 
+// Numbers that learners and solvers share.
 const (
-	gapGoal       = 5e-7  // the search stops at a gap of this times the objective
+	GapGoal            = 5e-7    // a search stops at a gap of this times the objective
+	ConvergedGap       = 1e-6    // a result has converged if its gap is at most this times the objective
+	NormGoal           = 1e-6    // norm of the gradient at which Newton stops
+	MostHessianColumns = 256     // with up to this many columns, a Hessian of all rows takes little time
+	MaxColumns         = 1 << 14 // the Hessian of this many columns is 1 GiB
+)
+
+const (
 	mostTrials    = 40    // most trials of a step from one point, each with more damping
 	noiseDecrease = 1e-12 // a smaller relative difference between objectives is rounding error
 	biasSlope     = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights,
-	convergedGap  = 1e-6  // a result has converged if its gap is at most this times the objective
 	searchGap     = 1e-7  // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
 
@@ -47,8 +54,8 @@ type Task struct {
 	Sums func(ctx context.Context, all [][]float64) ([]float64, error)
 }
 
-// HasManyColumns tells whether there are too many columns for a Hessian: more than 16,384, whose Hessian is 1 GiB.
-func HasManyColumns(cols int) bool { return cols > 1<<14 }
+// HasManyColumns tells whether there are too many columns for a Hessian.
+func HasManyColumns(cols int) bool { return cols > MaxColumns }
 
 // A Solution is the result of a search.
 type Solution struct {
@@ -87,8 +94,8 @@ func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution
 		return nil, err
 	}
 	r.Gap = max(0, r.Objective-s.LowerBound)
-	r.Converged = r.Gap <= convergedGap*r.Objective
-	r.GapLostByRounding = !r.Converged && s.Gap() <= convergedGap*s.Objective
+	r.Converged = r.Gap <= ConvergedGap*r.Objective
+	r.GapLostByRounding = !r.Converged && s.Gap() <= ConvergedGap*s.Objective
 	return r, nil
 }
 
@@ -130,8 +137,8 @@ func (t *Task) measureSolution(ctx context.Context, s *Solution, pivots []float6
 	return r, learner.OverflowError()
 }
 
-// classOf returns the number of the class with the label y.
-func classOf(y float64) int {
+// ClassOf returns the number, 0 or 1, of the class with the label y.
+func ClassOf(y float64) int {
 	if y > 0 {
 		return 1
 	}

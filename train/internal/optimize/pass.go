@@ -13,8 +13,6 @@ import (
 	"halfspace/train/learner"
 )
 
-const mostExactColumns = 256 // a Hessian of all rows takes little time for up to this number of columns
-
 // A search is the state of a task.
 type search struct {
 	*Tally
@@ -46,7 +44,7 @@ type search struct {
 func newSearch(tally *Tally, h *smoothHinge) *search {
 	n := tally.Rows.Rows()
 	s := &search{Tally: tally, table: newTable(tally.Rows, tally.Workers), hinge: h, features: tally.Rows.Spec().Width()}
-	s.isExact = h != nil && s.cols <= mostExactColumns
+	s.isExact = h != nil && s.cols <= MostHessianColumns
 	cluster, _ := block.RemoteOf(tally.Rows)
 	s.remote = cluster != nil
 	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
@@ -262,7 +260,7 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 		s.Loss(c.z[:n], factor, curvature, c.loss[:n], y)
 	}
 	for r, weight := range s.weights[first:][:n] {
-		class := classOf(y[r])
+		class := ClassOf(y[r])
 		t.Weight += weight
 		curvature[r] *= weight
 		f := float64(factor[r] * weight)

@@ -81,7 +81,7 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 	for _, l1 := range penalties {
 		s.ChangePenalty(Penalty{l1, t.L2, t.NonNegative})
 		s.MostPasses = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
-		if _, err := s.Minimise(ctx, convergedGap); err != nil {
+		if _, err := s.Minimise(ctx, ConvergedGap); err != nil {
 			return nil, err
 		}
 		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss,

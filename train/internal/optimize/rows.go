@@ -127,7 +127,7 @@ func (t *table) storeForm(chunk block.Chunk) {
 	if chunk.Sparse != nil || chunk.Centring != nil {
 		return
 	}
-	if _, stay := t.src.(*block.Data); stay && 4*f.elements <= chunk.Len()*chunk.Stride {
+	if _, stay := t.src.(*block.Data); stay && !linalg.AreDense(int64(f.elements), int64(chunk.Len()), chunk.Stride) {
 		f.rows = linalg.SparseRows(chunk, false, &kernel.SparseRows{Ptr: make([]int64, 0, chunk.Len()+1),
 			Idx: make([]uint32, 0, f.elements), Val: make([]float32, 0, f.elements)})
 	}

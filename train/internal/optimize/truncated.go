@@ -82,7 +82,7 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.stateWithTally); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective &&
+	for s.Mark(s.stateWithTally); s.pointAtWeights.Objective-s.lowerBound > GapGoal*s.pointAtWeights.Objective &&
 		s.idleSteps < mostIdleSteps && !s.lacksPasses(2); s.Mark(s.stateWithTally) {
 		if err := s.step(ctx); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 	f64.Axpy(residual, -1, s.pointAtWeights.Gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*gapGoal*s.pointAtWeights.Objective
+	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*GapGoal*s.pointAtWeights.Objective
 	if s.hessian != nil {
 		enough, proved = exactResidual*math.Sqrt(square), 0
 	} else if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
