@@ -157,7 +157,7 @@ func addLoss(args *lossesArgs, sums []float64, k int, wide *linalg.WideReader, r
 	sums[k] += float64(loss * c)
 	if args.Errors && !(u <= 0) {
 		columns, values := wide.Row(rows, r)
-		sums[len(args.W)+k] += squaredChange(slope, columns, values, args.W[k])
+		sums[len(args.W)+k] += float64(squaredChange(slope, columns, values, args.W[k]))
 	}
 }
 

@@ -391,7 +391,7 @@ func (s *search) exceeds(gap, share float64) bool {
 		return true
 	}
 	sum := s.linear(s.rows, s.a)
-	return gap > share*(float64(s.L2*(sum-s.squares(s.a, s.a)/2))-s.penalty(s.w))
+	return gap > share*(float64(s.L2*(sum-float64(s.squares(s.a, s.a)/2)))-s.penalty(s.w))
 }
 
 // measure makes two passes over the rows and computes the loss and the dual objective. With biases it may make a third
@@ -422,7 +422,7 @@ func (s *search) measure(ctx context.Context) (err error) {
 			sum += float64(factors[i/n] * v)
 		} // squares of variables times factors of at most 1 are no greater
 	}
-	s.lowerBound = max(s.lowerBound, float64(s.L2*(sum-squares/2))-s.penalty(w))
+	s.lowerBound = max(s.lowerBound, float64(s.L2*(sum-float64(squares/2)))-s.penalty(w))
 	s.isMeasured = true
 	s.forget()
 	return nil

@@ -103,7 +103,7 @@ func (d *dual) product(u, v variables) float64 {
 // value returns the dual objective of v.
 func (d *dual) value(v variables) float64 {
 	value := d.linear(d.rows, v.a)
-	value -= (f64.Dot(v.w, v.w) + d.squares(v.a, v.a)) / 2
+	value -= float64((f64.Dot(v.w, v.w) + d.squares(v.a, v.a)) / 2)
 	if d.softness > 0 {
 		for k, bias := range v.bias {
 			value -= float64((bias-d.centre[k])*(bias+d.centre[k])) / (2 * d.softness)
