@@ -126,3 +126,22 @@ func TestSlowDual(t *testing.T) {
 		}
 	}
 }
+
+// TestOneOfManyRows: with one row of its class among many, nearly all rows are at their kink at the optimum: a bias of
+// -1 alone has a loss of 2.
+func TestOneOfManyRows(t *testing.T) {
+	const n = 60_000
+	rng := rand.New(rand.NewPCG(9, 9))
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = make([]float64, 6), -1
+		for j := range x[i] {
+			x[i][j] = rng.NormFloat64()
+		}
+	}
+	y[777] = 1
+	r := mustTrain(t, testproblems.Dense(testproblems.Round(x), y, true), Settings{Options: Options{Loss: Hinge, L2: 1e-6}})
+	if !r.Converged || r.Objective > 2*(1+1e-6) || r.Epochs > 200 {
+		t.Errorf("the objective is %v, at most %v above the optimum, after %d passes", r.Objective, r.Gap, r.Epochs)
+	}
+}

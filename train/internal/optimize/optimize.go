@@ -265,12 +265,15 @@ func (t *Task) lossSums(s *scoredChunk) []float64 {
 // bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most
 // enough already. slope returns the first and second derivative of the sum of losses after a change of the bias.
 func bestBias(enough float64, slope func(by float64) (slope, curvature float64, err error)) (by float64, err error) {
-	first, _, err := slope(0)
+	first, curvature, err := slope(0)
 	if err != nil || math.Abs(first) <= enough {
 		return 0, err
 	}
-	sign := math.Copysign(1, -first)
-	by, err = linalg.Root(0, enough, func(length float64) (float64, float64, error) {
+	sign, start := math.Copysign(1, -first), math.Abs(first)/curvature
+	if start-start != 0 { // no loss has a curvature
+		start = 1
+	}
+	by, err = linalg.Root(start, enough, func(length float64) (float64, float64, error) {
 		rise, curvature, err := slope(sign * length)
 		return sign * rise, curvature, err
 	})

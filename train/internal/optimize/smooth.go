@@ -78,15 +78,20 @@ func (h *smoothHinge) losses(first int64, z, factor, curvature, loss, y []float6
 	}
 }
 
+const oneBits = 0x3ff << 52 // the bits of 1.0; those of the numbers between 0 and 1 are from 1 to oneBits-1
+
 // derivatives adds to the slope and the curvature of the losses along a step, without a zone, for the rows from first
 // on. They have scores z and sample weights, and the step has scores d.
 func (h *smoothHinge) derivatives(first int64, z, d, y, weights []float64) (slope, curvature float64) {
 	d, y, weights = d[:len(z)], y[:len(z)], weights[:len(z)]
 	for k, base := range h.base[first:][:len(z)] {
 		a, by := base+float64(h.slope*(1-float64(z[k]*y[k]))), float64(d[k]*weights[k])
-		if a > 0 && a < 1 {
-			curvature += float64(float64(h.slope*by) * d[k])
+		// Without a branch, which the CPU would often predict wrongly: a row with 0 < a < 1 has a curvature.
+		var isBetween uint64
+		if math.Float64bits(a)-1 < oneBits-1 {
+			isBetween = 1
 		}
+		curvature += math.Float64frombits(math.Float64bits(float64(float64(h.slope*by)*d[k])) & -isBetween)
 		slope -= float64(float64(max(0, min(1, a))*y[k]) * by)
 	}
 	return slope, curvature

@@ -115,11 +115,13 @@ func (s *search) step(ctx context.Context) error {
 	if err := s.evaluate(ctx, &next, nil, nil); err != nil {
 		return err
 	}
+	// The smooth form of a hinge may be far below 0, or close to it while the losses aren't.
+	noise := noiseStepGain * max(s.pointAtWeights.Objective, math.Abs(s.pointAtWeights.SmoothObjective))
 	gain := s.pointAtWeights.SmoothObjective - next.SmoothObjective
-	if s.idleSteps++; gain > noiseStepGain*s.pointAtWeights.SmoothObjective {
+	if s.idleSteps++; gain > noise {
 		s.idleSteps = 0
 	}
-	if gain >= -noiseStepGain*s.pointAtWeights.SmoothObjective {
+	if gain >= -noise {
 		s.pointAtWeights, s.sparePoint = next, s.pointAtWeights
 		s.Steps++
 		s.hasBatchSums = true
