@@ -115,6 +115,8 @@ func slice(w *Walk, v reflect.Value, other func(*Walk, reflect.Value)) {
 		Slice(w, p)
 	case *[]bool:
 		Slice(w, p)
+	case *[]int64:
+		Slice(w, p)
 	case *[]uint32:
 		Slice(w, p)
 	case *[]float32:

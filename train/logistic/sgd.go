@@ -47,6 +47,9 @@ const (
 // NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, which mixes
 // repeatedly).
 //
+// A learner.Stepper learns from a stream, which has no length. A descent isn't one, because it needs n and a pass for
+// the scaling before its first step. It is a rule of online training instead, with shards, orders and checkpoints.
+//
 // An epoch is stale if the loss of its visits isn't below the least loss so far by 1e-4 of that loss. A training ends
 // after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the
 // optimum.

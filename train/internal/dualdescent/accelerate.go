@@ -13,21 +13,21 @@ const (
 	noiseGain       = 1e-12 // a relative change of the dual objective up to this is rounding error
 )
 
-// moving is the variables and their last moves, which accelerate the search.
-type moving struct {
-	variables
-	earlier         variables // variables after the last call of accelerate
-	lastMove        variables // the whole move between the last two calls of accelerate
-	elementsVisited int64     // number of elements visited since the last call of accelerate
+// Moves are the variables and their last moves, which accelerate the search.
+type Moves struct {
+	Variables
+	Earlier         Variables // Variables after the last call of accelerate
+	LastMove        Variables // the whole move between the last two calls of accelerate
+	ElementsVisited int64     // number of elements visited since the last call of accelerate
 }
 
 // forget makes the moves begin anew.
-func (s *moving) forget() {
-	s.earlier.set(s.variables)
-	for _, v := range s.lastMove.slices() {
+func (s *Moves) forget() {
+	s.Earlier.set(s.Variables)
+	for _, v := range s.LastMove.slices() {
 		clear(v)
 	}
-	s.elementsVisited = 0
+	s.ElementsVisited = 0
 }
 
 // accelerate adds multiples of two moves to the variables: of the move by the visits since the last call, and of the
@@ -38,11 +38,11 @@ func (s *moving) forget() {
 //
 // With several biases, accelerate does nothing: the search takes twice as many passes with it, because the moves
 // disturb the search for the biases.
-func (s *moving) accelerate(ctx context.Context, d *dual) (visits int64, err error) {
-	if d.softness > 0 && len(s.bias) > 1 || s.elementsVisited < elementsBetween*int64(len(s.w)+len(s.a)) {
+func (s *Moves) accelerate(ctx context.Context, d *dual) (visits int64, err error) {
+	if d.softness > 0 && len(s.Bias) > 1 || s.ElementsVisited < elementsBetween*int64(len(s.W)+len(s.A)) {
 		return 0, nil
 	}
-	old, move, next := s.variables, s.earlier, s.lastMove
+	old, move, next := s.Variables, s.Earlier, s.LastMove
 	move.combine(-1, old, 0, old)
 	d.rebias(move, true)
 	f, g := d.multiples(old, move, next)
@@ -60,20 +60,20 @@ func (s *moving) accelerate(ctx context.Context, d *dual) (visits int64, err err
 		old, next = next, old
 	}
 	next.set(old)
-	s.variables, s.lastMove, s.earlier, s.elementsVisited = old, move, next, 0
+	s.Variables, s.LastMove, s.Earlier, s.ElementsVisited = old, move, next, 0
 	return visits, nil
 }
 
 // multiples returns the multiples of two moves u and v from a state that maximise the dual objective.
-func (d *dual) multiples(from, u, v variables) (f, g float64) {
+func (d *dual) multiples(from, u, v Variables) (f, g float64) {
 	uu, uv, vv := d.product(u, u), d.product(u, v), d.product(v, v)
 	if least := float64(shortestMove * shortestMove * d.product(from, from)); !(uu > least) {
 		return 0, 0
 	} else if !(vv > least) {
 		vv = 0
 	}
-	slope := func(move variables) float64 {
-		return d.linear(d.rows, move.a) - d.product(move, from)
+	slope := func(move Variables) float64 {
+		return d.linear(d.rows, move.A) - d.product(move, from)
 	}
 	x, y := slope(u), slope(v)
 	if det := float64(uu*vv) - float64(uv*uv); det > collinearSquare*uu*vv {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	leastMeasureFactor = 1e-9 // the search ends when measureFactor falls below this
-	leastMeasureCut    = 0.05 // least factor of measureFactor after the gap was computed
-	mostMeasureCut     = 0.5  // greatest factor of measureFactor after the gap was computed
+	leastMeasureFactor = 1e-9 // the search ends when MeasureFactor falls below this
+	leastMeasureCut    = 0.05 // least factor of MeasureFactor after the gap was computed
+	mostMeasureCut     = 0.5  // greatest factor of MeasureFactor after the gap was computed
 
 	biasSoftness = 0.05 // softness of a bias, as a share of the mean of squares
 	driftShare   = 0.5  // stride doubles if biases minus centre keep their direction and more than this times their size
@@ -104,15 +104,15 @@ func solve(ctx context.Context, t *optimize.Task, p problem, mostPasses int64, s
 			err = s.maximise(ctx)
 		}
 	}
-	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective(),
-		LowerBound: min(s.objective(), s.lowerBound), Passes: s.Passes(), Visits: s.VisitedRows, Steps: s.Steps,
+	return &optimize.Solution{W: s.weights(), Loss: s.Loss, Objective: s.objective(),
+		LowerBound: min(s.objective(), s.LowerBound), Passes: s.Passes(), Visits: s.VisitedRows, Steps: s.Steps,
 		OutOfPasses: s.outOfPasses}, err
 }
 
 // A search is the state of solve.
 type search struct {
 	dual
-	saved
+	State
 	seed           uint64
 	mostPasses     int64     // the search ends after this number of passes
 	weightedRows   int64     // number of rows with a sample weight above 0
@@ -123,32 +123,30 @@ type search struct {
 	slope, by, one []float64 // of a visited row: slopes, and the change of its variables; one is 1 for each class
 }
 
-// saved is the part of a search that a checkpoint holds.
-type saved struct {
+// A State is the part of a search that a checkpoint holds.
+type State struct {
 	optimize.Tally
-	moving
-	sweeps        uint64
-	isLeftOut     []bool    // rows that are left out
-	centreMove    []float64 // biases minus the centre, before the centre's last move
-	stride        float64   // the centre's last move divided by centreMove
-	slopeLimit    float64   // rows whose violation is below this times -1 are left out
-	lowerBound    float64   // the greatest dual objective so far, times l2
-	loss          float64
-	isMeasured    bool    // loss and lowerBound belong to the variables
-	measureFactor float64 // the gap is computed once its estimate is at most this times the gap to reach
-	wakeEstimate  float64 // rows left out are visited again once the estimate of the gap is at most this
+	Moves
+	Sweeps        uint64
+	IsLeftOut     []bool    `length:"rows"`    // rows that are left out
+	Centre        []float64 `length:"vectors"` // set while a checkpoint is written or read; else dual.centre
+	CentreMove    []float64 `length:"vectors"` // biases minus the centre, before the centre's last move
+	Stride        float64   // the centre's last move divided by CentreMove
+	SlopeLimit    float64   // rows whose violation is below this times -1 are left out
+	LowerBound    float64   // the greatest dual objective so far, times l2
+	Loss          float64
+	IsMeasured    bool    // loss and LowerBound belong to the variables
+	MeasureFactor float64 // the gap is computed once its estimate is at most this times the gap to reach
+	WakeEstimate  float64 // rows left out are visited again once the estimate of the gap is at most this
 }
 
 // state saves or restores the state of the search before a sweep.
 func (s *search) state(w *checkpoint.Walk) {
 	checkpoint.Named(optimize.StateOfDual, func(w *checkpoint.Walk) {
-		s.Tally.State(w)
-		learner.State(w, &s.sweeps, &s.stride, &s.slopeLimit, &s.lowerBound, &s.loss, &s.isMeasured, &s.measureFactor,
-			&s.wakeEstimate, &s.elementsVisited, s.centre, s.centreMove)
-		for _, v := range []variables{s.variables, s.earlier, s.lastMove} {
-			learner.State(w, v.w, v.bias, v.a)
-		}
-		checkpoint.Values(w, s.isLeftOut)
+		s.Centre = s.centre
+		checkpoint.Struct(w, &s.State, map[string]int{"rows": len(s.IsLeftOut), "vectors": len(s.Bias), "weights": len(s.W),
+			"variables": len(s.A)})
+		s.centre = s.Centre
 	})(w)
 }
 
@@ -157,10 +155,10 @@ func newSearch(t *optimize.Task, p problem, seed uint64) *search {
 	s := &search{dual: dual{problem: p, features: features, rows: make([]row, 0, rows),
 		centre: make([]float64, n)}, seed: seed}
 	s.slope, s.by, s.one = make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, p.classes())
-	s.saved = saved{Tally: optimize.Tally{Task: t, Start: time.Now()}, isLeftOut: make([]bool, rows),
-		centreMove: make([]float64, n), slopeLimit: math.Inf(1), measureFactor: 1, wakeEstimate: math.Inf(1),
-		isMeasured: true}
-	for _, v := range []*variables{&s.variables, &s.earlier, &s.lastMove} {
+	s.State = State{Tally: optimize.Tally{Task: t, Start: time.Now()}, IsLeftOut: make([]bool, rows),
+		CentreMove: make([]float64, n), SlopeLimit: math.Inf(1), MeasureFactor: 1, WakeEstimate: math.Inf(1),
+		IsMeasured: true}
+	for _, v := range []*Variables{&s.Variables, &s.Earlier, &s.LastMove} {
 		*v = newVariables(features, rows, n)
 	}
 	return s
@@ -197,7 +195,7 @@ func (s *search) begin(ctx context.Context) error {
 			s.softness = 1 // any penalty works if all features are 0
 		}
 	}
-	s.loss = s.weight // with zero weights
+	s.Loss = s.weight // with zero weights
 	for i := range s.rows {
 		if one := &s.rows[i]; one.square+s.softness > 0 {
 			one.square += s.softness
@@ -216,11 +214,11 @@ func (s *search) hasOneClass() bool {
 	if first < 0 || s.softness == 0 || slices.ContainsFunc(s.rows, func(r row) bool { return r.bound > 0 && r.y != s.rows[first].y }) {
 		return false
 	}
-	s.slopes(s.rows[first].y, s.bias)
-	for k := range s.bias {
-		s.bias[k] *= -1
+	s.slopes(s.rows[first].y, s.Bias)
+	for k := range s.Bias {
+		s.Bias[k] *= -1
 	}
-	s.loss = 0
+	s.Loss = 0
 	return true
 }
 
@@ -233,7 +231,7 @@ func (s *search) maximise(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.isMeasured = false; s.leavesPasses(1) {
+		if s.IsMeasured = false; s.leavesPasses(1) {
 			projected, err := s.accelerate(ctx, &s.dual)
 			if s.Visit(projected, nil, nil); err != nil {
 				return err
@@ -244,25 +242,25 @@ func (s *search) maximise(ctx context.Context) error {
 			swept.gap += float64(2*off) / s.softness
 		}
 		stuck := steps == s.Steps && off == 0
-		ready := stuck || !s.exceeds(swept.gap, s.measureFactor*optimize.GapGoal) // NaN ends the search
-		if !ready && swept.gap > s.wakeEstimate {
+		ready := stuck || !s.exceeds(swept.gap, s.MeasureFactor*optimize.GapGoal) // NaN ends the search
+		if !ready && swept.gap > s.WakeEstimate {
 			continue
 		}
 		if !ready || int64(len(s.order)) < s.weightedRows {
-			s.wakeEstimate = swept.gap / 10
+			s.WakeEstimate = swept.gap / 10
 			s.includeAllRows()
 			continue
 		}
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
-		gap, goal := s.objective()-s.lowerBound, optimize.GapGoal*s.objective()
-		if gap <= goal || s.measureFactor < leastMeasureFactor || stuck {
+		gap, goal := s.objective()-s.LowerBound, optimize.GapGoal*s.objective()
+		if gap <= goal || s.MeasureFactor < leastMeasureFactor || stuck {
 			return nil
 		}
-		s.measureFactor *= min(mostMeasureCut, max(leastMeasureCut, mostMeasureCut*goal/gap))
+		s.MeasureFactor *= min(mostMeasureCut, max(leastMeasureCut, mostMeasureCut*goal/gap))
 	}
-	if s.outOfPasses = true; s.isMeasured {
+	if s.outOfPasses = true; s.IsMeasured {
 		return nil
 	}
 	return s.measure(ctx)
@@ -279,9 +277,9 @@ func (s *search) leavesPasses(passes int64) bool {
 
 // includeAllRows makes the next sweep visit all rows with a sample weight above 0.
 func (s *search) includeAllRows() {
-	s.slopeLimit = math.Inf(1)
+	s.SlopeLimit = math.Inf(1)
 	for i, r := range s.rows {
-		s.isLeftOut[i] = r.bound == 0
+		s.IsLeftOut[i] = r.bound == 0
 	}
 }
 
@@ -295,9 +293,9 @@ type sweepResult struct {
 // within each group. That takes far less time than to fetch single rows from all over the memory. Chunk by chunk, the
 // search would take many times as many passes.
 func (s *search) sweep(ctx context.Context) (t sweepResult, err error) {
-	rng := rand.NewPCG(s.seed, s.sweeps)
+	rng := rand.NewPCG(s.seed, s.Sweeps)
 	s.order = s.order[:0]
-	for i, isLeftOut := range s.isLeftOut {
+	for i, isLeftOut := range s.IsLeftOut {
 		if !isLeftOut {
 			s.order = append(s.order, i)
 		}
@@ -309,16 +307,16 @@ func (s *search) sweep(ctx context.Context) (t sweepResult, err error) {
 			return t, ctx.Err()
 		}
 		for _, i := range rows {
-			s.touched += s.chunks[i/block.ChunkRows].touch(i%block.ChunkRows) + uint32(s.rows[i].y) + uint32(s.a[i*len(s.by)])
+			s.touched += s.chunks[i/block.ChunkRows].touch(i%block.ChunkRows) + uint32(s.rows[i].y) + uint32(s.A[i*len(s.by)])
 		}
 		for _, i := range rows {
 			s.visit(i, &t)
 		}
 	}
-	s.Visit(int64(len(s.order)), learner.SumOf(s.w, s.bias), nil)
-	s.sweeps++
-	if s.slopeLimit = t.violation; !(t.violation > 0) {
-		s.slopeLimit = math.Inf(1)
+	s.Visit(int64(len(s.order)), learner.SumOf(s.W, s.Bias), nil)
+	s.Sweeps++
+	if s.SlopeLimit = t.violation; !(t.violation > 0) {
+		s.SlopeLimit = math.Inf(1)
 	}
 	return t, nil
 }
@@ -326,13 +324,13 @@ func (s *search) sweep(ctx context.Context) (t sweepResult, err error) {
 // visit maximises the dual objective over the variables of row i.
 func (s *search) visit(i int, t *sweepResult) {
 	e := s.row(i)
-	one, a := &s.rows[i], s.a[i*len(s.by):][:len(s.by)]
-	s.elementsVisited += int64(len(e.columns) * len(a))
-	copy(s.slope, s.bias)
-	e.addScores(s.slope, s.w)
+	one, a := &s.rows[i], s.A[i*len(s.by):][:len(s.by)]
+	s.ElementsVisited += int64(len(e.columns) * len(a))
+	copy(s.slope, s.Bias)
+	e.addScores(s.slope, s.W)
 	violation, gap := s.best(one, a, s.slope, s.by)
 	if violation <= 0 {
-		s.isLeftOut[i] = violation < -s.slopeLimit
+		s.IsLeftOut[i] = violation < -s.SlopeLimit
 		return
 	}
 	t.violation = max(t.violation, violation)
@@ -344,7 +342,7 @@ func (s *search) visit(i int, t *sweepResult) {
 		a[k] = next
 	}
 	if changed {
-		s.addRow(s.variables, &e, s.by)
+		s.addRow(s.Variables, &e, s.by)
 		s.Steps++
 	}
 }
@@ -355,25 +353,25 @@ func (s *search) visit(i int, t *sweepResult) {
 func (s *search) recentre(violation float64) (distance float64) {
 	along, before := 0.0, 0.0
 	for k, centre := range s.centre {
-		off := s.bias[k] - centre
+		off := s.Bias[k] - centre
 		distance += math.Abs(off)
-		before += math.Abs(s.centreMove[k])
-		along += float64(off * s.centreMove[k])
+		before += math.Abs(s.CentreMove[k])
+		along += float64(off * s.CentreMove[k])
 	}
 	if s.softness == 0 || violation > distance {
 		return distance
 	}
 	if along > 0 && distance > driftShare*before {
-		s.stride *= 2
+		s.Stride *= 2
 		s.includeAllRows()
 	} else {
-		s.stride = 1
+		s.Stride = 1
 	}
 	for k := range s.centre {
-		s.centreMove[k] = s.bias[k] - s.centre[k]
-		by := float64(s.stride * s.centreMove[k])
+		s.CentreMove[k] = s.Bias[k] - s.centre[k]
+		by := float64(s.Stride * s.CentreMove[k])
 		s.centre[k] += by
-		s.bias[k] += by
+		s.Bias[k] += by
 	}
 	return distance
 }
@@ -382,7 +380,7 @@ func (s *search) recentre(violation float64) (distance float64) {
 func (s *search) penalty(w []float64) float64 { return float64(s.L2 / 2 * f64.Dot(w, w)) }
 
 // objective returns the primal objective: the last measured loss plus the penalty of w.
-func (s *search) objective() float64 { return s.loss + s.penalty(s.w) }
+func (s *search) objective() float64 { return s.Loss + s.penalty(s.W) }
 
 // exceeds tells whether a gap, divided by L2, is above a share of the dual objective as it is if the sums of the dual
 // variables meet their constraints.
@@ -390,31 +388,31 @@ func (s *search) exceeds(gap, share float64) bool {
 	if gap *= s.L2; gap > share*s.weight { // the dual objective is at most the loss with zero weights
 		return true
 	}
-	sum := s.linear(s.rows, s.a)
-	return gap > share*(float64(s.L2*(sum-float64(s.squares(s.a, s.a)/2)))-s.penalty(s.w))
+	sum := s.linear(s.rows, s.A)
+	return gap > share*(float64(s.L2*(sum-float64(s.squares(s.A, s.A)/2)))-s.penalty(s.W))
 }
 
 // measure makes two passes over the rows and computes the loss and the dual objective. With biases it may make a third
 // pass: it scales the variables of each class so that their sums meet the constraints.
 func (s *search) measure(ctx context.Context) (err error) {
-	if err = s.weigh(ctx, s.lastMove.w, s.a, s.one); err != nil { // not s.w, which an interrupt may return
+	if err = s.weigh(ctx, s.LastMove.W, s.A, s.one); err != nil { // not s.w, which an interrupt may return
 		return err
 	}
-	s.w, s.lastMove.w = s.lastMove.w, s.w
-	s.rebias(s.variables, false)
+	s.W, s.LastMove.W = s.LastMove.W, s.W
+	s.rebias(s.Variables, false)
 	s.Visit(s.Rows.Rows(), nil, nil)
-	if s.loss, err = sumLosses(ctx, s.Rows, s.Workers, s.problem, s.w, s.bias); err != nil {
+	if s.Loss, err = sumLosses(ctx, s.Rows, s.Workers, s.problem, s.W, s.Bias); err != nil {
 		return err
 	}
-	if s.Visit(s.Rows.Rows(), learner.SumOf(s.w, s.bias), nil); s.loss-s.loss != 0 {
+	if s.Visit(s.Rows.Rows(), learner.SumOf(s.W, s.Bias), nil); s.Loss-s.Loss != 0 {
 		return learner.OverflowError()
 	}
-	sum, squares, w := s.linear(s.rows, s.a), s.squares(s.a, s.a), s.w
+	sum, squares, w := s.linear(s.rows, s.A), s.squares(s.A, s.A), s.W
 	if s.softness > 0 {
-		parts, n := s.flow(s.a), s.classes()
+		parts, n := s.flow(s.A), s.classes()
 		factors := balance(parts, n)
-		w, sum = s.lastMove.w, 0
-		if err := s.weigh(ctx, w, s.a, factors); err != nil {
+		w, sum = s.LastMove.W, 0
+		if err := s.weigh(ctx, w, s.A, factors); err != nil {
 			return err
 		}
 		s.Visit(s.Rows.Rows(), nil, nil)
@@ -422,18 +420,18 @@ func (s *search) measure(ctx context.Context) (err error) {
 			sum += float64(factors[i/n] * v)
 		} // squares of variables times factors of at most 1 are no greater
 	}
-	s.lowerBound = max(s.lowerBound, float64(s.L2*(sum-float64(squares/2)))-s.penalty(w))
-	s.isMeasured = true
+	s.LowerBound = max(s.LowerBound, float64(s.L2*(sum-float64(squares/2)))-s.penalty(w))
+	s.IsMeasured = true
 	s.forget()
 	return nil
 }
 
 // weights returns one vector of weights for each vector of the problem, one element for each column.
 func (s *search) weights() (w []float64) {
-	n := len(s.bias)
-	for k, bias := range s.bias {
+	n := len(s.Bias)
+	for k, bias := range s.Bias {
 		for c := range s.features {
-			w = append(w, s.w[c*n+k])
+			w = append(w, s.W[c*n+k])
 		}
 		if s.Rows.Spec().Bias {
 			w = append(w, bias)

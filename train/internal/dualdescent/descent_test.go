@@ -136,21 +136,21 @@ func TestAccelerate(t *testing.T) {
 				}
 				for sweep := range 40 {
 					require.Value(s.sweep(t.Context()))(t)
-					before, elements := s.value(s.variables), s.elementsVisited
+					before, elements := s.value(s.Variables), s.ElementsVisited
 					require.Value(s.accelerate(t.Context(), &s.dual))(t)
-					if s.elementsVisited < elements {
+					if s.ElementsVisited < elements {
 						calls++
 					}
-					after := s.value(s.variables)
+					after := s.value(s.Variables)
 					if !(after >= before-1e-11*math.Abs(before)) {
 						t.Errorf("%s, bias %t, l2 %v, sweep %d: accelerate takes the dual objective from %v to %v", name, bias, l2, sweep, before, after)
 					}
 					kept := newVariables(s.features, len(s.rows), s.vectors())
-					kept.set(s.lastMove)
-					if s.rebias(kept, true); !slices.Equal(kept.bias, s.lastMove.bias) {
-						t.Errorf("%s, bias %t, l2 %v, sweep %d: the move has the biases %v, want %v", name, bias, l2, sweep, s.lastMove.bias, kept.bias)
+					kept.set(s.LastMove)
+					if s.rebias(kept, true); !slices.Equal(kept.Bias, s.LastMove.Bias) {
+						t.Errorf("%s, bias %t, l2 %v, sweep %d: the move has the biases %v, want %v", name, bias, l2, sweep, s.LastMove.Bias, kept.Bias)
 					}
-					kept.set(s.variables)
+					kept.set(s.Variables)
 					none := newVariables(s.features, len(s.rows), s.vectors())
 					if require.Value(s.projectAll(t.Context(), kept, none))(t) > 0 {
 						t.Errorf("%s, bias %t, l2 %v, sweep %d: variables aren't allowed", name, bias, l2, sweep)
@@ -275,8 +275,8 @@ func TestBound(t *testing.T) {
 				if err := s.measure(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if s.lowerBound > best.Objective || s.objective() < best.LowerBound {
-					t.Errorf("%s, bias %t: bounds from %v to %v, and the minimum is from %v to %v", name, bias, s.lowerBound, s.objective(), best.LowerBound, best.Objective)
+				if s.LowerBound > best.Objective || s.objective() < best.LowerBound {
+					t.Errorf("%s, bias %t: bounds from %v to %v, and the minimum is from %v to %v", name, bias, s.LowerBound, s.objective(), best.LowerBound, best.Objective)
 				}
 			}
 		}

@@ -9,28 +9,28 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// variables are the dual variables of all rows, and the weights that follow from them. They are also the difference
+// Variables are the dual variables of all rows, and the weights that follow from them. They are also the difference
 // between two such states: a move.
-type variables struct {
-	w    []float64 // weights of the features: for each feature in turn, the elements of all vectors
-	bias []float64 // bias of each vector
-	a    []float64 // dual variables: for each row in turn, the variables of all vectors
+type Variables struct {
+	W    []float64 `length:"weights"`   // weights of the features: for each feature in turn, the elements of all vectors
+	Bias []float64 `length:"vectors"`   // bias of each vector
+	A    []float64 `length:"variables"` // dual variables: for each row in turn, the variables of all vectors
 }
 
-func newVariables(features, rows, vectors int) variables {
-	return variables{make([]float64, features*vectors), make([]float64, vectors), block.Alloc[float64](rows * vectors)}
+func newVariables(features, rows, vectors int) Variables {
+	return Variables{make([]float64, features*vectors), make([]float64, vectors), block.Alloc[float64](rows * vectors)}
 }
 
-func (v variables) slices() [3][]float64 { return [3][]float64{v.w, v.bias, v.a} }
+func (v Variables) slices() [3][]float64 { return [3][]float64{v.W, v.Bias, v.A} }
 
-func (v variables) set(u variables) {
+func (v Variables) set(u Variables) {
 	for i, to := range v.slices() {
 		copy(to, u.slices()[i])
 	}
 }
 
 // combine sets v to v times f, plus p, plus g times q.
-func (v variables) combine(f float64, p variables, g float64, q variables) {
+func (v Variables) combine(f float64, p Variables, g float64, q Variables) {
 	for i, to := range v.slices() {
 		from, with := p.slices()[i], q.slices()[i]
 		for k, x := range to {
@@ -92,20 +92,20 @@ func (d *dual) squares(a, b []float64) (sum float64) {
 }
 
 // product returns the second derivative of the dual objective by multiples of two moves, times -1.
-func (d *dual) product(u, v variables) float64 {
-	p := f64.Dot(u.w, v.w) + d.squares(u.a, v.a)
+func (d *dual) product(u, v Variables) float64 {
+	p := f64.Dot(u.W, v.W) + d.squares(u.A, v.A)
 	if d.softness > 0 {
-		p += f64.Dot(u.bias, v.bias) / d.softness
+		p += f64.Dot(u.Bias, v.Bias) / d.softness
 	}
 	return p
 }
 
 // value returns the dual objective of v.
-func (d *dual) value(v variables) float64 {
-	value := d.linear(d.rows, v.a)
-	value -= float64((f64.Dot(v.w, v.w) + d.squares(v.a, v.a)) / 2)
+func (d *dual) value(v Variables) float64 {
+	value := d.linear(d.rows, v.A)
+	value -= float64((f64.Dot(v.W, v.W) + d.squares(v.A, v.A)) / 2)
 	if d.softness > 0 {
-		for k, bias := range v.bias {
+		for k, bias := range v.Bias {
 			value -= float64((bias-d.centre[k])*(bias+d.centre[k])) / (2 * d.softness)
 		}
 	}
@@ -121,44 +121,44 @@ func total(a []float64) (sum float64) {
 
 // rebias computes the biases of v, a state or a move, from its dual variables. The difference of the biases of two
 // states would have their rounding errors, which product divides by the softness.
-func (d *dual) rebias(v variables, isMove bool) {
+func (d *dual) rebias(v Variables, isMove bool) {
 	if d.softness == 0 {
 		return
 	}
-	clear(v.bias)
-	if len(v.bias) == 1 {
-		v.bias[0] = total(v.a)
+	clear(v.Bias)
+	if len(v.Bias) == 1 {
+		v.Bias[0] = total(v.A)
 	} else {
-		for i := 0; i < len(v.a); i += len(v.bias) {
-			f64.Axpy(v.bias, 1, v.a[i:][:len(v.bias)])
+		for i := 0; i < len(v.A); i += len(v.Bias) {
+			f64.Axpy(v.Bias, 1, v.A[i:][:len(v.Bias)])
 		}
 	}
-	for k, sum := range v.bias {
-		if v.bias[k] = float64(d.softness * sum); !isMove {
-			v.bias[k] += d.centre[k]
+	for k, sum := range v.Bias {
+		if v.Bias[k] = float64(d.softness * sum); !isMove {
+			v.Bias[k] += d.centre[k]
 		}
 	}
 }
 
 // addRow adds by[k] times a row to vector k of the weights of v.
-func (d *dual) addRow(v variables, e *elements, by []float64) {
-	e.addTo(v.w, by)
+func (d *dual) addRow(v Variables, e *elements, by []float64) {
+	e.addTo(v.W, by)
 	for k, f := range by {
-		v.bias[k] += float64(d.softness * f)
+		v.Bias[k] += float64(d.softness * f)
 	}
 }
 
 // projectAll replaces the variables of each row by the nearest ones that the row may have. It skips rows whose variables
 // are the same in old. It returns the number of rows that it changed.
-func (d *dual) projectAll(ctx context.Context, v, old variables) (changed int64, err error) {
+func (d *dual) projectAll(ctx context.Context, v, old Variables) (changed int64, err error) {
 	n := d.vectors()
 	by := make([]float64, n)
 	for i, one := range d.rows {
 		if i%block.ChunkRows == 0 && ctx.Err() != nil {
 			return changed, ctx.Err()
 		}
-		a, size, most := v.a[i*n:][:n], 0.0, 0.0
-		if a[0] == old.a[i*n] && slices.Equal(a, old.a[i*n:][:n]) {
+		a, size, most := v.A[i*n:][:n], 0.0, 0.0
+		if a[0] == old.A[i*n] && slices.Equal(a, old.A[i*n:][:n]) {
 			continue
 		}
 		copy(by, a)

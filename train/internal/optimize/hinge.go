@@ -56,42 +56,46 @@ func (t *Task) Hinge(ctx context.Context, after Tally) (*Solution, error) {
 	if err == nil {
 		err = h.minimise(ctx)
 	}
-	return &Solution{W: h.w, Loss: h.loss, Objective: h.objective, LowerBound: min(h.objective, h.lowerBound), Weight: h.weight,
-		Passes: h.Passes(), Visits: h.Passes()*t.Rows.Rows() + h.nearVisits, Steps: h.Steps, OutOfPasses: h.lacksPasses(2)}, err
+	return &Solution{W: h.W, Loss: h.loss, Objective: h.objective, LowerBound: min(h.objective, h.LowerBound), Weight: h.weight,
+		Passes: h.Passes(), Visits: h.Passes()*t.Rows.Rows() + h.NearVisits, Steps: h.Steps, OutOfPasses: h.lacksPasses(2)}, err
 }
 
 // A hingeSearch is the state of Hinge between two passes over all rows.
 type hingeSearch struct {
+	HingeState
+	goal float64 // gap to reach, relative to the objective
+	all  *search // search of all rows; nil: it has not begun
+
+	loss, objective, weight float64 // at W
+}
+
+// A HingeState is the state that a checkpoint keeps. With IsWhole, it keeps the state of the search of all rows too.
+type HingeState struct {
 	Tally
-	goal       float64 // gap to reach, relative to the objective
-	w          []float64
-	smooth     smoothHinge // with the multipliers of all rows
-	lowerBound float64     // the greatest dual objective so far; with all dual variables 0 it is 0
-	nearVisits int64       // number of visited rows in searches of near rows
-	near       []int64     // numbers of the near rows of the last pass, which stay near
+	W          []float64   `length:"weights"`
+	Smooth     smoothHinge // with the multipliers of all rows
+	LowerBound float64     // the greatest dual objective so far; with all dual variables 0 it is 0
+	NearVisits int64       // number of visited rows in searches of near rows
+	Near       []int64     // numbers of the near rows of the last pass, which stay near
 
-	isWhole bool    // the search is one of all rows
-	isKept  bool    // and stays so, because near rows alone led nowhere
-	missed  bool    // the last search of near rows missed its goal
-	all     *search // search of all rows; nil: it has not begun
-
-	loss, objective, weight float64 // at w
+	IsWhole bool // the search is one of all rows
+	IsKept  bool // and stays so, because near rows alone led nowhere
+	Missed  bool // the last search of near rows missed its goal
 }
 
 func newHingeSearch(t *Task, goal float64) *hingeSearch {
-	return &hingeSearch{Tally: Tally{Task: t, Start: time.Now()}, goal: goal, w: make([]float64, t.Rows.Spec().Cols()), isWhole: true,
-		smooth: smoothHinge{slope: firstSlope, base: block.Alloc[float64](int(t.Rows.Rows()))}}
+	return &hingeSearch{goal: goal, HingeState: HingeState{Tally: Tally{Task: t, Start: time.Now()}, IsWhole: true,
+		W:      make([]float64, t.Rows.Spec().Cols()),
+		Smooth: smoothHinge{Slope: firstSlope, Base: block.Alloc[float64](int(t.Rows.Rows()))}}}
 }
 
 // state saves or restores the state.
 func (h *hingeSearch) state(w *checkpoint.Walk) {
 	checkpoint.Named(StateOfHinge, func(w *checkpoint.Walk) {
-		h.Tally.State(w)
-		learner.State(w, &h.lowerBound, &h.nearVisits, &h.isWhole, &h.isKept, &h.missed, &h.smooth.slope, h.w, h.smooth.base)
-		checkpoint.Slice(w, &h.near)
-		if h.isWhole {
+		checkpoint.Struct(w, &h.HingeState, map[string]int{"weights": len(h.W), "rows": len(h.Smooth.Base)})
+		if h.IsWhole {
 			if h.all == nil {
-				h.all = newSearch(&h.Tally, &h.smooth)
+				h.all = newSearch(&h.Tally, &h.Smooth)
 				h.all.resumed = true
 			}
 			h.all.state(w)
@@ -108,7 +112,7 @@ func (h *hingeSearch) beginAtSample(ctx context.Context) error {
 	few, share := *h.Task, float64(sample.Rows())/float64(h.Rows.Rows())
 	few.Rows, few.L2, few.Epochs, few.Progress, few.Checkpoint = sample, h.L2*share, nearEpochs, nil, nil
 	// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
-	s := newHingeSearch(&few, float64(len(h.w))/float64(sample.Rows()))
+	s := newHingeSearch(&few, float64(len(h.W))/float64(sample.Rows()))
 	err = s.beginAtSample(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
@@ -116,13 +120,13 @@ func (h *hingeSearch) beginAtSample(ctx context.Context) error {
 	if err != nil {
 		return ctx.Err() // training on all rows may work although training on a sample failed
 	}
-	h.Steps, h.nearVisits = s.Steps, s.VisitedRows+s.nearVisits
-	if s.objective-s.lowerBound > s.goal*s.objective {
+	h.Steps, h.NearVisits = s.Steps, s.VisitedRows+s.NearVisits
+	if s.objective-s.LowerBound > s.goal*s.objective {
 		return nil
 	}
-	h.w, h.isWhole, h.smooth.slope = s.w, false, 0.5/(kinkErrors*math.Sqrt(s.goal))
-	for i := range h.smooth.base {
-		h.smooth.base[i] = 0.5
+	h.W, h.IsWhole, h.Smooth.Slope = s.W, false, 0.5/(kinkErrors*math.Sqrt(s.goal))
+	for i := range h.Smooth.Base {
+		h.Smooth.Base[i] = 0.5
 	}
 	return nil
 }
@@ -130,11 +134,11 @@ func (h *hingeSearch) beginAtSample(ctx context.Context) error {
 // minimise goes on until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is reached.
 func (h *hingeSearch) minimise(ctx context.Context) error {
 	for {
-		if h.isWhole {
+		if h.IsWhole {
 			if narrows, err := h.searchAll(ctx); !narrows || err != nil {
 				return err
 			}
-			h.isWhole, h.all = false, nil
+			h.IsWhole, h.all = false, nil
 			continue
 		}
 		h.Mark(h.state)
@@ -143,14 +147,14 @@ func (h *hingeSearch) minimise(ctx context.Context) error {
 			return err
 		}
 		switch isWorse := h.objective > h.weight; {
-		case isWorse && h.near == nil || h.missed || int64(len(near.numbers)) > h.Rows.Rows()/2:
-			if h.isWhole, h.isKept = true, h.missed || h.near != nil; isWorse { // the minimum is no farther from zeros
-				clear(h.w)
-				clear(h.smooth.base)
-				h.smooth.slope = firstSlope
+		case isWorse && h.Near == nil || h.Missed || int64(len(near.numbers)) > h.Rows.Rows()/2:
+			if h.IsWhole, h.IsKept = true, h.Missed || h.Near != nil; isWorse { // the minimum is no farther from zeros
+				clear(h.W)
+				clear(h.Smooth.Base)
+				h.Smooth.Slope = firstSlope
 			}
 		case h.Rows.Spec().Bias && !near.canBalance():
-			h.smooth.slope /= wideningFactor
+			h.Smooth.Slope /= wideningFactor
 		default:
 			if err := h.searchNear(ctx, near); err != nil {
 				return err
@@ -159,27 +163,27 @@ func (h *hingeSearch) minimise(ctx context.Context) error {
 	}
 }
 
-func (h *hingeSearch) hasReachedGoal() bool { return h.objective-h.lowerBound <= h.goal*h.objective }
+func (h *hingeSearch) hasReachedGoal() bool { return h.objective-h.LowerBound <= h.goal*h.objective }
 
 // searchAll searches with all rows. It tells whether it ended because few rows are near.
 func (h *hingeSearch) searchAll(ctx context.Context) (narrows bool, err error) {
 	if h.all == nil {
-		h.smooth = smoothHinge{slope: h.smooth.slope, base: h.smooth.base, stepsBefore: h.Steps}
-		h.all = newSearch(&h.Tally, &h.smooth)
+		h.Smooth = smoothHinge{Slope: h.Smooth.Slope, Base: h.Smooth.Base, StepsBefore: h.Steps}
+		h.all = newSearch(&h.Tally, &h.Smooth)
 	}
 	s := h.all
 	defer func() {
-		h.w, h.loss, h.objective, h.weight, h.lowerBound = s.pointAtWeights.W, s.pointAtWeights.Loss, s.pointAtWeights.Objective,
-			s.pointAtWeights.Weight, s.lowerBound
+		h.W, h.loss, h.objective, h.weight, h.LowerBound = s.pointAtWeights.W, s.pointAtWeights.Loss, s.pointAtWeights.Objective,
+			s.pointAtWeights.Weight, s.LowerBound
 	}()
-	if err := s.begin(ctx, h.w, nil, h.lowerBound); err != nil {
+	if err := s.begin(ctx, h.W, nil, h.LowerBound); err != nil {
 		return false, err
 	}
 	if err := s.takeBiasAlone(ctx); err != nil {
 		return false, err
 	}
 	h.Mark(h.state)
-	return s.minimiseHinge(ctx, h.goal, !h.isKept, func() { h.Mark(h.state) })
+	return s.minimiseHinge(ctx, h.goal, !h.IsKept, func() { h.Mark(h.state) })
 }
 
 // searchNear searches with the near rows, for half of the goal.
@@ -187,21 +191,21 @@ func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) error {
 	few := *h.Task
 	few.Rows, few.Epochs, few.Progress, few.Checkpoint = near.view(h.Rows.Spec()), nearEpochs, nil, nil
 	tally := Tally{Task: &few, Start: h.Start}
-	s := newSearch(&tally, &smoothHinge{slope: nearSlopeFactor * h.smooth.slope, base: near.base, fixed: &near.fixed})
+	s := newSearch(&tally, &smoothHinge{Slope: nearSlopeFactor * h.Smooth.Slope, Base: near.base, fixed: &near.fixed})
 	// The bound belongs to these fixed rows: their minimum may be below the minimum over all rows.
-	err := s.begin(ctx, h.w, near.scores, math.Inf(-1))
+	err := s.begin(ctx, h.W, near.scores, math.Inf(-1))
 	if err == nil {
 		_, err = s.minimiseHinge(ctx, h.goal/2, false, func() {})
 	}
-	h.Steps, h.nearVisits = h.Steps+tally.Steps, h.nearVisits+tally.VisitedRows
+	h.Steps, h.NearVisits = h.Steps+tally.Steps, h.NearVisits+tally.VisitedRows
 	if err != nil {
 		return err
 	}
-	h.w, h.lowerBound = s.pointAtWeights.W, max(h.lowerBound, s.lowerBound)
+	h.W, h.LowerBound = s.pointAtWeights.W, max(h.LowerBound, s.LowerBound)
 	for i, row := range near.numbers {
-		h.smooth.base[row] = near.base[i]
+		h.Smooth.Base[row] = near.base[i]
 	}
-	h.near, h.missed = near.numbers, s.pointAtWeights.Objective-s.lowerBound > h.goal/2*s.pointAtWeights.Objective
+	h.Near, h.Missed = near.numbers, s.pointAtWeights.Objective-s.LowerBound > h.goal/2*s.pointAtWeights.Objective
 	return nil
 }
 
@@ -209,8 +213,8 @@ func (h *hingeSearch) searchNear(ctx context.Context, near *nearRows) error {
 // the limit of passes is reached. With narrows, it also ends once few rows are near their kinks, and tells so. It
 // calls mark after each step.
 func (s *search) minimiseHinge(ctx context.Context, goal float64, narrows bool, mark func()) (narrowed bool, err error) {
-	for s.pointAtWeights.Objective-s.lowerBound > goal*s.pointAtWeights.Objective &&
-		s.idleSteps < mostIdleSteps && s.hinge.stuckTimes < mostStuckTimes && !s.lacksPasses(2) && s.hinge.slope <= mostSlope {
+	for s.pointAtWeights.Objective-s.LowerBound > goal*s.pointAtWeights.Objective &&
+		s.IdleSteps < mostIdleSteps && s.hinge.StuckTimes < mostStuckTimes && !s.lacksPasses(2) && s.hinge.Slope <= mostSlope {
 		next := s.step
 		if s.isNearMinimum() {
 			if narrows && s.hasFewNearRows() {
@@ -233,7 +237,7 @@ func (s *search) takeBiasAlone(ctx context.Context) error {
 		return nil
 	}
 	bias := math.Copysign(1, p.Duals[1]-p.Duals[0])
-	p.W[s.features], s.hasBatchSums = bias, true
+	p.W[s.features], s.HasBatchSums = bias, true
 	for i := range p.Scores {
 		p.Scores[i] = bias
 	}
@@ -243,9 +247,9 @@ func (s *search) takeBiasAlone(ctx context.Context) error {
 // isNearMinimum tells whether the smooth form is near its minimum.
 func (s *search) isNearMinimum() bool {
 	g := s.pointAtWeights.Gradient[:s.features]
-	return s.Steps > s.hinge.stepsBefore &&
-		(f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.pointAtWeights.Objective-s.lowerBound)) ||
-			s.idleSteps >= mostNoiseSteps)
+	return s.Steps > s.hinge.StepsBefore &&
+		(f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.pointAtWeights.Objective-s.LowerBound)) ||
+			s.IdleSteps >= mostNoiseSteps)
 }
 
 func (s *search) hasFewNearRows() bool {
@@ -263,17 +267,17 @@ func (s *search) hasFewNearRows() bool {
 func (s *search) raiseSlope(ctx context.Context) error {
 	h := s.hinge
 	for i, z := range s.pointAtWeights.Scores {
-		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
+		h.Base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
-	if s.idleSteps >= mostNoiseSteps { // rounding errors of margins grow with the slope
-		h.slope *= stuckGrowth
-		h.stuckTimes++
+	if s.IdleSteps >= mostNoiseSteps { // rounding errors of margins grow with the slope
+		h.Slope *= stuckGrowth
+		h.StuckTimes++
 	} else {
-		h.slope *= slopeGrowth(s.Steps - h.stepsBefore)
-		h.stuckTimes = 0
+		h.Slope *= slopeGrowth(s.Steps - h.StepsBefore)
+		h.StuckTimes = 0
 	}
-	h.zone, h.widestZone = zoneFactor*h.widestZone, 0
-	h.stepsBefore, s.idleSteps = s.Steps, 0
+	h.Zone, h.WidestZone = zoneFactor*h.WidestZone, 0
+	h.StepsBefore, s.IdleSteps = s.Steps, 0
 	return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 }
 
@@ -281,23 +285,23 @@ func (s *search) raiseSlope(ctx context.Context) error {
 // the rows near their kinks: rows whose dual variable is free or leaves a bound, rows with a margin in the zone about
 // 1, and those that were near before.
 func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
-	n, t := &nearRows{fixed: fixedRows{vector: make([]float64, len(h.w))}}, newTable(h.Rows, h.Workers)
+	n, t := &nearRows{fixed: fixedRows{vector: make([]float64, len(h.W))}}, newTable(h.Rows, h.Workers)
 	add := func(c *nearRows) { n.add(t, c) }
 	var err error
 	if cluster, _ := block.RemoteOf(h.Rows); cluster != nil {
-		err = eachNearRemote(ctx, h.Rows, h.w, &h.smooth, h.near, add)
+		err = eachNearRemote(ctx, h.Rows, h.W, &h.Smooth, h.Near, add)
 	} else {
-		err = t.eachNear(ctx, h.w, &h.smooth, h.near, add)
+		err = t.eachNear(ctx, h.W, &h.Smooth, h.Near, add)
 	}
 	if err != nil {
 		return nil, err
 	}
 	features, penalty := h.Rows.Spec().Width(), 0.0
-	for _, v := range h.w[:features] {
+	for _, v := range h.W[:features] {
 		penalty += float64(float64(h.L2/2*v) * v)
 	}
 	h.loss, h.weight, h.objective = n.loss, n.weight, n.loss+penalty
-	h.Visit(h.Rows.Rows(), learner.SumOf(h.w), &learner.Measure{Objective: h.objective, Gap: max(0, h.objective-h.lowerBound)})
+	h.Visit(h.Rows.Rows(), learner.SumOf(h.W), &learner.Measure{Objective: h.objective, Gap: max(0, h.objective-h.LowerBound)})
 	if h.objective-h.objective != 0 {
 		return nil, learner.OverflowError()
 	}

@@ -85,9 +85,9 @@ func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept
 		u, class := 1-float64(z*y), ClassOf(y)
 		n.loss += float64(max(0, u) * weight)
 		n.weight += weight
-		was := h.base[row]
+		was := h.Base[row]
 		a := h.dual(row, u)
-		h.base[row] = a
+		h.Base[row] = a
 		for len(kept) > 0 && kept[0] < row {
 			kept = kept[1:]
 		}

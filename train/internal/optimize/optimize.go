@@ -183,9 +183,6 @@ func (t *Tally) Mark(state func(*checkpoint.Walk)) {
 	t.Checkpoint.Pass(t.Passes(), t.VisitedRows, state)
 }
 
-// State saves or restores the tally.
-func (t *Tally) State(w *checkpoint.Walk) { learner.State(w, &t.Start, &t.VisitedRows, &t.Steps) }
-
 // Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 	if t.Sums != nil {

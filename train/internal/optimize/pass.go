@@ -13,9 +13,10 @@ import (
 	"halfspace/train/learner"
 )
 
-// A search is the state of a task.
+// A search minimises by steps of Newton's method; see Task.Truncated and Task.Hinge.
 type search struct {
 	*Tally
+	TruncatedState
 	*table
 	hinge                      *smoothHinge // loss in place of Task.Loss; nil: Task.Loss
 	remote                     bool         // a cluster makes the passes over the rows; see remote.go
@@ -24,20 +25,29 @@ type search struct {
 	vectors                    [5][]float64     // work memory of conjugateStep, for all columns
 	rowVectors                 [2][]float64     // work memory of conjugateStep, for all rows
 	measure                    *learner.Measure // state after the last pass; nil if unknown
-	lowerBound                 float64          // the greatest dual objective so far
 	radius                     float64          // largest norm of a row's features; like y and weights it is known after the first pass
 	y, weights                 []float64
 
-	elements   int64          // number of elements of the rows that aren't 0
-	factor     *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
-	hessian    *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
-	products   int            // number of products in the last step
-	lastSquare float64        // square of the gradient before the last step; 0: there was none
+	elements int64          // number of elements of the rows that aren't 0
+	factor   *linalg.Factor // of a sampled Hessian; nil: the Hessian's diagonal preconditions
+	hessian  *gram.Triangle // whose factor is factor, of all rows; nil: passes over the rows make products
 
-	isExact      bool // the factor is of a Hessian with all rows
-	idleSteps    int  // consecutive steps whose gain is rounding error
-	hasBatchSums bool // the sums at the weights were made by batches
-	resumed      bool // the state comes from a checkpoint
+	isExact bool // the factor is of a Hessian with all rows
+	resumed bool // the state comes from a checkpoint
+}
+
+// A TruncatedState is the state that a checkpoint keeps between two steps, beside the factor. It leaves out the numbers
+// that a pass computes from scores.
+type TruncatedState struct {
+	IdleSteps    int     // consecutive steps whose gain is rounding error
+	Products     int     // number of products in the last step
+	LastSquare   float64 // square of the gradient before the last step; 0: there was none
+	HasBatchSums bool    // the sums at the weights were made by batches
+	LowerBound   float64 // the greatest dual objective so far
+
+	// W and Scores are set while a checkpoint is written or read; else pointAtWeights has them.
+	W      []float64 `length:"weights"`
+	Scores []float64 `length:"rows"` // of the rows
 }
 
 // newSearch returns a search with the loss of h in place of Task.Loss unless h is nil.
@@ -65,12 +75,12 @@ func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound floa
 		s.rowVectors[i] = make([]float64, n)
 	}
 	if s.resumed { // the pass was counted and reported before
-		visited, lower, show := s.VisitedRows, s.lowerBound, s.Progress
+		visited, lower, show := s.VisitedRows, s.LowerBound, s.Progress
 		s.Progress = nil
-		defer func() { s.VisitedRows, s.lowerBound, s.Progress, s.measure = visited, lower, show, nil }()
+		defer func() { s.VisitedRows, s.LowerBound, s.Progress, s.measure = visited, lower, show, nil }()
 		return s.firstPass(ctx)
 	}
-	if s.lowerBound = lowerBound; scores != nil {
+	if s.LowerBound = lowerBound; scores != nil {
 		copy(p.W, w)
 		copy(p.Scores, scores)
 		return s.firstPass(ctx)
@@ -83,7 +93,7 @@ func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound floa
 	if err := s.scoreRows(ctx, p.W, p.Scores, p.Curvature); err != nil {
 		return err
 	}
-	s.hasBatchSums = true
+	s.HasBatchSums = true
 	return s.evaluate(ctx, p, nil, nil)
 }
 
@@ -149,7 +159,7 @@ func (s *search) endFirstPass(ctx context.Context, elements []int64) error {
 	}
 	s.elements = s.makeBatches(elements)
 	s.isDense = areDense(s.elements, s.Rows.Rows(), s.cols)
-	if s.resumed && s.hasBatchSums {
+	if s.resumed && s.HasBatchSums {
 		return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
 	return nil
@@ -206,13 +216,13 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	}
 	s.hinge.addFixed(p)
 	p.Objective, p.SmoothObjective = p.Loss+penalty, p.SmoothObjective+penalty
-	lower := max(s.lowerBound, s.dualObjective(p))
+	lower := max(s.LowerBound, s.dualObjective(p))
 	s.measure = &learner.Measure{Objective: p.Objective, Gradient: learner.Norm(p.Gradient), Gap: p.Objective - lower}
 	s.countVisits(s.Rows.Rows())
 	if p.Objective-p.Objective != 0 {
 		return learner.OverflowError()
 	}
-	s.lowerBound = lower
+	s.LowerBound = lower
 	return nil
 }
 

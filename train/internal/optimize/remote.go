@@ -297,7 +297,7 @@ func nearOf(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 		return nil, distributed.ErrOtherRows
 	}
 	r = &nearResult{Base: own.Base}
-	err = newTable(src.Source, src.Workers).eachNear(ctx, args.W, &smoothHinge{slope: args.Slope, base: own.Base}, own.Kept,
+	err = newTable(src.Source, src.Workers).eachNear(ctx, args.W, &smoothHinge{Slope: args.Slope, Base: own.Base}, own.Kept,
 		func(n *nearRows) { r.Chunks = append(r.Chunks, n) })
 	return r, err
 }
@@ -305,11 +305,11 @@ func nearOf(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 // eachNearRemote is eachNear on the cluster of src.
 func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
 	all, next := distributed.Consecutive(src.Rows()), 0
-	return distributed.EachOwn(ctx, src, nearTask, &nearArgs{w, h.slope}, all, func(i int) *nearOwn {
+	return distributed.EachOwn(ctx, src, nearTask, &nearArgs{w, h.Slope}, all, func(i int) *nearOwn {
 		lo, hi := distributed.RowsOf(all[i], src.Rows())
 		first, _ := slices.BinarySearch(kept, lo)
 		end, _ := slices.BinarySearch(kept, hi)
-		own := &nearOwn{Base: h.base[lo:hi]}
+		own := &nearOwn{Base: h.Base[lo:hi]}
 		for _, row := range kept[first:end] {
 			own.Kept = append(own.Kept, row-lo)
 		}
@@ -319,7 +319,7 @@ func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoot
 		if next++; int64(len(r.Base)) != hi-lo {
 			return distributed.ErrOtherRows
 		}
-		copy(h.base[lo:hi], r.Base)
+		copy(h.Base[lo:hi], r.Base)
 		for _, n := range r.Chunks {
 			for k := range n.numbers {
 				n.numbers[k] += lo

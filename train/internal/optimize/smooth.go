@@ -3,9 +3,7 @@ package optimize
 import (
 	"math"
 
-	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
-	"halfspace/train/learner"
 )
 
 // With a slope above mostSlope, dual variables would be rounding errors of margins.
@@ -13,19 +11,21 @@ const mostSlope = 1 << 40
 
 // A smoothHinge is a smooth form of the hinge loss, its augmented Lagrangian. The loss of a row with margin 1-u is the
 // maximum over a of a u - (a-base)^2 / (2 slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0
-// and 1 are the row's kinks.
+// and 1 are the row's kinks. A checkpoint keeps the exported fields. Some methods do nothing if h is nil: firstLength,
+// setZone and restoreZone.
 type smoothHinge struct {
-	slope       float64
-	base        []float64 // multiplier of each row
-	fixed       *fixedRows
-	stepsBefore int64 // number of steps before the multipliers changed
-	stuckTimes  int   // consecutive changes of the multipliers because of steps whose gain was rounding error
+	Slope       float64
+	Base        []float64 `length:"rows"` // multiplier of each row
+	StepsBefore int64     // number of steps before the multipliers changed
+	StuckTimes  int       // consecutive changes of the multipliers because of steps whose gain was rounding error
 
-	// zone is half the width of the zone about each margin over which curvatures are means: the squared mean of the
+	// Zone is half the width of the zone about each margin over which curvatures are means: the squared mean of the
 	// roots of the changes of margins in the last step, in which outliers count little. A Newton step with the curvature
 	// at a point would be far too long where many rows cross a kink.
-	zone       float64
-	widestZone float64 // widest zone since the multipliers changed
+	Zone       float64
+	WidestZone float64 // widest zone since the multipliers changed
+
+	fixed *fixedRows `state:"-"`
 }
 
 // fixedRows are the rows that a search leaves out: each dual variable stays 0 or 1. Their losses are a linear function
@@ -37,61 +37,53 @@ type fixedRows struct {
 
 func (f *fixedRows) Fields() []any { return []any{&f.duals, &f.vector} }
 
-// state saves or restores the state without base. It does nothing if h is nil, and so do firstLength, setZone and
-// restoreZone.
-func (h *smoothHinge) state(w *checkpoint.Walk) {
-	if h != nil {
-		learner.State(w, &h.stepsBefore, &h.stuckTimes, &h.slope, &h.zone, &h.widestZone)
-	}
-}
-
 // dual returns the dual variable of row i, whose margin is 1-u.
 func (h *smoothHinge) dual(i int64, u float64) float64 {
-	return max(0, min(1, h.base[i]+float64(h.slope*u)))
+	return max(0, min(1, h.Base[i]+float64(h.Slope*u)))
 }
 
 // isNear tells whether a row with margin 1-u is near its kink: its dual variable would change from 0 to 1 within the
 // distance.
-func (h *smoothHinge) isNear(u float64) bool { return math.Abs(u) <= 0.5/h.slope }
+func (h *smoothHinge) isNear(u float64) bool { return math.Abs(u) <= 0.5/h.Slope }
 
 // losses is Task.Loss for the rows from first on. curvature is the mean over margins that differ from the row's by at
 // most zone.
 func (h *smoothHinge) losses(first int64, z, factor, curvature, loss, y []float64) {
-	inverse, zone, share := 1/h.slope, h.zone, 0.0
+	inverse, zone, share := 1/h.Slope, h.Zone, 0.0
 	if zone > 0 {
-		share = h.slope / (2 * zone)
+		share = h.Slope / (2 * zone)
 	}
-	for k, base := range h.base[first:][:len(y)] {
+	for k, base := range h.Base[first:][:len(y)] {
 		z[k] *= y[k]
 		u := 1 - float64(z[k])
-		a := max(0, min(1, base+float64(h.slope*u)))
+		a := max(0, min(1, base+float64(h.Slope*u)))
 		factor[k], loss[k] = -float64(a*y[k]), float64(a*u)-float64(float64((a-base)*(a-base))*float64(0.5*inverse))
 		lo, hi := -float64(base*inverse), float64((1-base)*inverse)
 		switch {
 		case zone > 0:
 			curvature[k] = float64(share * max(0, min(hi, u+zone)-max(lo, u-zone)))
 		case u > lo && u < hi:
-			curvature[k] = h.slope
+			curvature[k] = h.Slope
 		default:
 			curvature[k] = 0
 		}
 	}
 }
 
-const oneBits = 0x3ff << 52 // the bits of 1.0; those of the numbers between 0 and 1 are from 1 to oneBits-1
+const oneBits = 0x3ff << 52 // the bits of 1.0; numbers between 0 and 1 have the bits 1 to oneBits-1
 
 // derivatives adds to the slope and the curvature of the losses along a step, without a zone, for the rows from first
 // on. They have scores z and sample weights, and the step has scores d.
 func (h *smoothHinge) derivatives(first int64, z, d, y, weights []float64) (slope, curvature float64) {
 	d, y, weights = d[:len(z)], y[:len(z)], weights[:len(z)]
-	for k, base := range h.base[first:][:len(z)] {
-		a, by := base+float64(h.slope*(1-float64(z[k]*y[k]))), float64(d[k]*weights[k])
+	for k, base := range h.Base[first:][:len(z)] {
+		a, by := base+float64(h.Slope*(1-float64(z[k]*y[k]))), float64(d[k]*weights[k])
 		// Without a branch, which the CPU would often predict wrongly: a row with 0 < a < 1 has a curvature.
 		var isBetween uint64
 		if math.Float64bits(a)-1 < oneBits-1 {
 			isBetween = 1
 		}
-		curvature += math.Float64frombits(math.Float64bits(float64(float64(h.slope*by)*d[k])) & -isBetween)
+		curvature += math.Float64frombits(math.Float64bits(float64(float64(h.Slope*by)*d[k])) & -isBetween)
 		slope -= float64(float64(max(0, min(1, a))*y[k]) * by)
 	}
 	return slope, curvature
@@ -140,7 +132,7 @@ func (h *smoothHinge) firstLength(z, d []float64) float64 {
 	for i, v := range z {
 		farthest, longest = max(farthest, math.Abs(v)), max(longest, math.Abs(d[i]))
 	}
-	return min(1, (farthest+1+1/h.slope)/longest)
+	return min(1, (farthest+1+1/h.Slope)/longest)
 }
 
 // setZone sets the zone after a step of the given length. scores are the scores of the step at length 1. It returns the
@@ -149,21 +141,21 @@ func (h *smoothHinge) setZone(length float64, scores []float64) (before float64)
 	if h == nil {
 		return 0
 	}
-	before = h.zone
+	before = h.Zone
 	sum := 0.0
 	for _, d := range scores {
 		sum += math.Sqrt(math.Abs(d))
 	}
 	root := sum / float64(max(1, len(scores)))
-	h.zone = float64(length * float64(root*root))
-	h.widestZone = max(h.widestZone, h.zone)
+	h.Zone = float64(length * float64(root*root))
+	h.WidestZone = max(h.WidestZone, h.Zone)
 	return before
 }
 
 // restoreZone restores the zone after a step that isn't taken: the zone of the curvatures at the weights.
 func (h *smoothHinge) restoreZone(zone float64) {
 	if h != nil {
-		h.zone = zone
+		h.Zone = zone
 	}
 }
 

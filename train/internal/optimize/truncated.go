@@ -59,31 +59,32 @@ func (t *Task) TruncatedFrom(ctx context.Context, after Tally, w []float64) (*So
 		err = s.minimise(ctx)
 	}
 	return &Solution{W: s.pointAtWeights.W, Loss: s.pointAtWeights.Loss, Objective: s.pointAtWeights.Objective,
-		LowerBound: s.pointAtWeights.Objective - max(0, s.pointAtWeights.Objective-s.lowerBound),
+		LowerBound: s.pointAtWeights.Objective - max(0, s.pointAtWeights.Objective-s.LowerBound),
 		Weight:     s.pointAtWeights.Weight,
 		Passes:     s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.lacksPasses(2)}, err
 }
 
 func (s *search) stateWithTally(w *checkpoint.Walk) {
 	checkpoint.Named(StateOfTruncated, func(w *checkpoint.Walk) {
-		s.Tally.State(w)
+		checkpoint.Struct(w, s.Tally, nil)
 		s.state(w)
 	})(w)
 }
 
-// state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
-// from scores.
+// state saves or restores the state of the search between two steps.
 func (s *search) state(w *checkpoint.Walk) {
-	learner.State(w, &s.idleSteps, &s.products, &s.lastSquare, &s.hasBatchSums, &s.lowerBound, s.pointAtWeights.W, s.pointAtWeights.Scores)
+	p := &s.pointAtWeights
+	s.W, s.Scores = p.W, p.Scores
+	checkpoint.Struct(w, &s.TruncatedState, map[string]int{"weights": len(p.W), "rows": len(p.Scores)})
+	p.W, p.Scores = s.W, s.Scores
 	linalg.State(w, &s.factor, s.cols)
-	s.hinge.state(w)
 }
 
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.stateWithTally); s.pointAtWeights.Objective-s.lowerBound > GapGoal*s.pointAtWeights.Objective &&
-		s.idleSteps < mostIdleSteps && !s.lacksPasses(2); s.Mark(s.stateWithTally) {
+	for s.Mark(s.stateWithTally); s.pointAtWeights.Objective-s.LowerBound > GapGoal*s.pointAtWeights.Objective &&
+		s.IdleSteps < mostIdleSteps && !s.lacksPasses(2); s.Mark(s.stateWithTally) {
 		if err := s.step(ctx); err != nil {
 			return err
 		}
@@ -118,13 +119,13 @@ func (s *search) step(ctx context.Context) error {
 	// The smooth form of a hinge may be far below 0, or close to it while the losses aren't.
 	noise := noiseStepGain * max(s.pointAtWeights.Objective, math.Abs(s.pointAtWeights.SmoothObjective))
 	gain := s.pointAtWeights.SmoothObjective - next.SmoothObjective
-	if s.idleSteps++; gain > noise {
-		s.idleSteps = 0
+	if s.IdleSteps++; gain > noise {
+		s.IdleSteps = 0
 	}
 	if gain >= -noise {
 		s.pointAtWeights, s.sparePoint = next, s.pointAtWeights
 		s.Steps++
-		s.hasBatchSums = true
+		s.HasBatchSums = true
 	} else {
 		s.sparePoint = next
 		s.hinge.restoreZone(zone)
@@ -140,7 +141,7 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 	if err := s.refactor(ctx); err != nil {
 		return nil, nil, err
 	}
-	s.products = 0
+	s.Products = 0
 	clear(step)
 	clear(scores)
 	clear(along)
@@ -154,17 +155,17 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 	} else if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
 		enough, proved = s.forcing(square)*math.Sqrt(square), 0
 	}
-	s.lastSquare = square
+	s.LastSquare = square
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved ||
 			s.hessian == nil && s.lacksPasses(2) ||
-			s.factor == nil && s.products > staleProducts && s.factorSavesTime() { // the next step begins with a factor
+			s.factor == nil && s.Products > staleProducts && s.factorSavesTime() { // the next step begins with a factor
 			break
 		}
 		if err := s.product(ctx, product, direction, along); err != nil {
 			return nil, nil, err
 		}
-		s.products++
+		s.Products++
 		by := square / f64.Dot(direction, product)
 		if by-by != 0 {
 			break
@@ -188,10 +189,10 @@ func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err
 // reduced the gradient, the less residual is left. See choice 2 of Eisenstat and Walker, "Choosing the Forcing Terms in
 // an Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996.
 func (s *search) forcing(square float64) float64 {
-	if s.lastSquare == 0 {
+	if s.LastSquare == 0 {
 		return mostForcingTerm
 	}
-	return min(mostForcingTerm, max(leastForcingTerm, forcingShare*math.Sqrt(square/s.lastSquare)))
+	return min(mostForcingTerm, max(leastForcingTerm, forcingShare*math.Sqrt(square/s.LastSquare)))
 }
 
 // stepLength returns the length of the step at which the objective is least. scores are the scores of the step. It
@@ -260,7 +261,7 @@ func (s *search) factorSavesTime() bool {
 // the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
 // diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
 func (s *search) refactor(ctx context.Context) error {
-	if !s.isExact && (s.factor != nil && s.products <= staleProducts || !s.factorSavesTime() || s.lacksPasses(3)) {
+	if !s.isExact && (s.factor != nil && s.Products <= staleProducts || !s.factorSavesTime() || s.lacksPasses(3)) {
 		return nil
 	}
 	m, err := gram.NewTriangle(s.cols)
