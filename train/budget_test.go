@@ -18,16 +18,24 @@ import (
 func endless(rows int64) train.Learner {
 	l := lda.New(lda.Options{})
 	slow := *l.Learner
-	slow.Name = "endless"
-	slow.Train = func(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
-		if task.Rows.Rows() < rows {
-			return lda.Learner.Train(ctx, task)
-		}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
+	slow.Name, slow.Algorithm = "endless", endlessAlgorithm{l.Algorithm, l.Algorithm.(learner.Batch), l.Algorithm.(learner.Multi), rows}
 	l.Learner = &slow
 	return l
+}
+
+type endlessAlgorithm struct {
+	learner.Algorithm
+	learner.Batch
+	learner.Multi
+	rows int64
+}
+
+func (a endlessAlgorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	if task.Rows.Rows() < a.rows {
+		return a.Algorithm.Train(ctx, task)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // TestBudget: a comparison leaves out a learner that would never end, whether it is found out on a part of the rows or

@@ -147,7 +147,7 @@ func TestLearnersDescribed(t *testing.T) {
 			t.Errorf("%s is there twice", l.Name)
 		}
 		names = append(names, l.Name)
-		if l.Objective == "" || l.WhenToUse == "" || l.Train == nil {
+		if l.Objective == "" || l.WhenToUse == "" || l.Algorithm == nil {
 			t.Errorf("%s: the description lacks something: %+v", l.Name, l)
 		}
 		s := l.New()
@@ -163,7 +163,7 @@ func TestLearnersDescribed(t *testing.T) {
 				t.Errorf("%s: %s depends on %s, which the learner hasn't", l.Name, o.Name, o.Condition.Option)
 			}
 			text := o.Text(s)
-			if again := learner.CopySettings(s); !o.ZeroMeansChosen && (o.Set(again, text) != nil || o.Text(again) != text) {
+			if again := s.Copy(); !o.ZeroMeansChosen && (o.Set(again, text) != nil || o.Text(again) != text) {
 				t.Errorf("%s: %s is %s, and %s when that is typed", l.Name, o.Name, text, o.Text(again))
 			}
 		}

@@ -40,7 +40,7 @@ func (j *job) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := learner.SharedOptions(j.Settings); j.Has("order") && shared.Order != learner.Cyclic ||
+	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != learner.Cyclic ||
 		j.opt.HoldOut > 0 || j.opt.CrossValidation != nil || j.opt.Path != nil || j.opt.Calibration != nil ||
 		j.opt.ChosenThreshold != nil {
 		m.Seed = &shared.Seed

@@ -228,7 +228,7 @@ func (v *visitor) addCounts() {
 // finish makes the model. With again, it also evaluates the last weights on the visited rows.
 func (v *visitor) finish(ctx context.Context, t *Outcome, again bool) error {
 	r, spec, perceptron := &v.counts, v.Spec(), isPerceptron(v.learner)
-	eta := learner.SharedOptions(v.learner.Settings).Eta
+	eta := v.learner.Settings.Shared().Eta
 	if last := r.ProgressiveCounts[len(r.ProgressiveCounts)-1]; last.Rows < r.Rows {
 		v.addCounts()
 	}

@@ -174,13 +174,13 @@ func (o *Session) Check(l Learner, spec *schema.Spec) error {
 		return message.Refusal("no-bias", "", "with --algo %s, %s: leave it out", l.Name, l.WhyBias)
 	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
 		return message.WrongValue("multiclass", o.Multiclass, humanize.OneOf([]string{model.OneVersusRest, model.Joint}))
-	case o.Multiclass == model.Joint && !l.JointClasses:
-		together := Names(func(l *learner.Learner) bool { return l.JointClasses })
+	case o.Multiclass == model.Joint && !l.IsMulti():
+		together := Names(func(l *learner.Learner) bool { return l.IsMulti() })
 		return message.Refusal("multiclass", model.Joint, "with --algo %s, which learns one class versus the rest: use "+
 			"ovr, or --algo %s", l.Name, humanize.OneOf(together))
-	case o.Multiclass == model.Joint && l.VersusOnly(l.Settings) != "":
+	case o.Multiclass == model.Joint && l.Classes(l.Settings).VersusOnly != "":
 		return message.Refusal("multiclass", model.Joint, "with %s, which learns one class versus the rest: use ovr",
-			l.VersusOnly(l.Settings))
+			l.Classes(l.Settings).VersusOnly)
 	case o.Init != nil && o.CV.isSet():
 		return message.Refusal("init", "", "with --cv or --grid, whose folds the model may have seen: leave one of them out")
 	case o.Init != nil && !l.BeginsWithModel:

@@ -116,7 +116,7 @@ func (p *Path) Best(l Learner) Learner {
 	if p.OneStandardError {
 		chosen = p.PointWithinError
 	}
-	l.Settings = learner.CopySettings(l.Settings)
+	l.Settings = l.Settings.Copy()
 	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[chosen].L1
 	return l
 }
@@ -173,7 +173,7 @@ type pathLearner struct {
 
 func newPathLearner(l Learner) (*pathLearner, error) {
 	w := new(pathLearner)
-	switch o := learner.CopySettings(l.Settings).(type) {
+	switch o := l.Settings.Copy().(type) {
 	case *logistic.Settings:
 		w.run = o.RunOptions()
 		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {

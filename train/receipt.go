@@ -67,7 +67,7 @@ func (j *job) tracedSettings(ctx context.Context) (learner.Settings, *recorder, 
 	if j.versus > 0 {
 		class = j.class
 	}
-	s = learner.CopySettings(s)
+	s = s.Copy()
 	own, is := s.(*perceptron.Settings)
 	if !is || own.Shards > 1 { // each shard has its own updates
 		show := s.RunOptions().Progress
@@ -115,7 +115,7 @@ func (j *job) watchedSettings() learner.Settings {
 	if j.trail == nil {
 		return j.Settings
 	}
-	s := learner.CopySettings(j.Settings)
+	s := j.Settings.Copy()
 	s.RunOptions().Checkpoint = j.opt.State.Part(int64(j.class))
 	s.RunOptions().Checkpoint.AddState(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
 	show := s.RunOptions().Progress

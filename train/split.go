@@ -327,7 +327,7 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 
 // learnsOnCluster tells whether a cluster can make the passes of a training on its rows.
 func learnsOnCluster(l Learner) bool {
-	return learner.SharedOptions(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum &&
+	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.IsBatch() &&
 		l.Access(l.Settings) < learner.AnyOrder
 }
 

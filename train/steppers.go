@@ -22,17 +22,17 @@ func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
 		if err := learner.TwoClasses(spec); err != nil {
 			return nil, err
 		}
-		return &perceptronStepper{eta: float32(learner.SharedOptions(l.Settings).Eta),
+		return &perceptronStepper{eta: float32(l.Settings.Shared().Eta),
 			w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
 	}
-	if l.Stepper == nil {
+	if !l.IsOnline() {
 		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use perceptron, %s", l.Name, strings.Join(Names(HasStepper), ", "))
 	}
 	settings, err := l.CheckedSettings(l.Settings)
 	if err != nil {
 		return nil, err
 	}
-	if len(spec.Classes) == 2 || l.JointByDefault {
+	if len(spec.Classes) == 2 || l.Classes(l.Settings).TogetherByDefault {
 		return l.Learner.Stepper(spec, settings)
 	}
 	two := *spec
@@ -117,7 +117,7 @@ func (s *versusStepper) Step(scores []float32, b *block.Block, r int, y float32)
 }
 
 // HasStepper tells whether Options.Online accepts a learner beside the perceptron.
-func HasStepper(l *learner.Learner) bool { return l.Stepper != nil }
+func HasStepper(l *learner.Learner) bool { return l.IsOnline() }
 
 // describeOnline writes to a model how l learned it online.
 func describeOnline(l Learner, m *model.Model) {
@@ -125,7 +125,7 @@ func describeOnline(l Learner, m *model.Model) {
 	m.Algorithm, m.Options = l.Name, j.modelOptions()
 	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(learner.Cyclic), 1, nil
 	if len(m.Classes) > 2 {
-		if m.Options.Multiclass = model.OneVersusRest; l.JointByDefault {
+		if m.Options.Multiclass = model.OneVersusRest; l.Classes(l.Settings).TogetherByDefault {
 			m.Options.Multiclass = model.Joint
 		}
 	}

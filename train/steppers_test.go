@@ -14,7 +14,6 @@ import (
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
-	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -39,10 +38,10 @@ func learnerOf(t *testing.T, text string) train.Learner {
 
 // epochs returns the learner with a number of epochs.
 func epochs(l train.Learner, n int64) train.Learner {
-	l.Settings = learner.CopySettings(l.Settings)
-	o := learner.SharedOptions(l.Settings)
-	o.Epochs = n
-	learner.SetSharedOptions(l.Settings, o)
+	l, err := l.With("epochs", n)
+	if err != nil {
+		panic(err)
+	}
 	return l
 }
 

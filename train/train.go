@@ -114,14 +114,14 @@ func LearnerNamed(name string) (Learner, error) {
 // It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
 // or for several trainings one versus the rest.
 func (j *job) updateBound(learned *learner.Result) *float64 {
-	if j.PerceptronUpdate == nil || learned.NotEvaluated || j.src.Spec().Weighted || j.classes() > 2 && !j.learnsJointly() {
+	if !j.IsPerceptron() || learned.NotEvaluated || j.src.Spec().Weighted || j.classes() > 2 && !j.learnsJointly() {
 		return nil
 	}
 	margin, l2 := j.PerceptronUpdate(j.Settings)
 	if l2 > 0 {
 		return nil
 	}
-	eta, spec := learner.SharedOptions(j.Settings).Eta, j.src.Spec()
+	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
 	if j.opt.Init == nil {
 		return boundOrNil(learned.UpdateBound(margin, eta))
 	}

@@ -76,7 +76,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 }
 
 // learnsClassesAtOnce tells whether several classes versus the rest may be trained at the same time.
-func (j *job) learnsClassesAtOnce() bool { return !j.SolvesForOptimum && j.opt.Trace == nil }
+func (j *job) learnsClassesAtOnce() bool { return !j.IsBatch() && j.opt.Trace == nil }
 
 // ofClass returns the job of one class versus the rest.
 func (j *job) ofClass(class int) *job {

@@ -157,10 +157,8 @@ func TestAdaGradLiteral(t *testing.T) {
 func TestOptimum(t *testing.T) {
 	src := clicks(2000, 8)
 	best := require.Value(logistic.Train(context.Background(), src, logistic.Settings{Options: logistic.Options{NoPenalty: true}}))(t)
-	shared := learner.Options{Epochs: 60, Order: learner.Shuffle}
-	ftrl := require.Value(TrainFTRL(context.Background(), src, *learner.SetSharedOptions(&Settings{Options: Options{Alpha: 0.3}}, shared).(*Settings)))(t)
-	shared.Eta = 0.3
-	ada := require.Value(TrainAdaGrad(context.Background(), src, *learner.SetSharedOptions(&AdaGradSettings{}, shared).(*AdaGradSettings)))(t)
+	ftrl := require.Value(TrainFTRL(context.Background(), src, Settings{Options: Options{Epochs: 60, Order: learner.Shuffle, Alpha: 0.3}}))(t)
+	ada := require.Value(TrainAdaGrad(context.Background(), src, AdaGradSettings{AdaGradOptions: AdaGradOptions{Epochs: 60, Order: learner.Shuffle, Eta: 0.3}}))(t)
 	for name, r := range map[string]*learner.Result{"ftrl": ftrl, "adagrad": ada} {
 		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
 			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)

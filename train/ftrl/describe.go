@@ -1,41 +1,87 @@
 package ftrl
 
 import (
+	"context"
+
 	"halfspace/schema"
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
 // FTRL describes FTRL-Proximal.
-var FTRL = online.WithSteppers(&learner.Learner{Name: "ftrl",
+var FTRL = &learner.Learner{Name: "ftrl", Algorithm: proximal{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
-	Options: []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
-	New: func() learner.Settings {
-		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Alpha: 0.1, Beta: 1}, Run: learner.Run{Seed: 1}}
-	},
-	ScoresAreLogOdds: true, NotFoundText: notFound,
-	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
-	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-		o := s.(*Settings)
-		return newStepper(spec, Logistic, o.Alpha, o.Beta, o.L1, o.L2)
-	}})
+	Options:         []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
+	BeginsWithModel: true, NotFoundText: notFound}
+
+type proximal struct{}
+
+func (proximal) New() learner.Settings {
+	return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Alpha: 0.1, Beta: 1}, Run: learner.Run{Seed: 1}}
+}
+
+func (proximal) RowLoss(learner.Settings) learner.RowLoss { return learner.LogisticLoss }
+
+func (proximal) Stepper(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+	o := s.(*Settings)
+	return newStepper(spec, Logistic, o.Alpha, o.Beta, o.L1, o.L2)
+}
+
+func (proximal) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+	return online.StepperRule(ctx, t)
+}
+
+func (proximal) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	return online.Learn(ctx, FTRL, task)
+}
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options {
+	return learner.Options{Order: s.Order, Epochs: s.Epochs, Run: s.Run}
+}
 
 // adaGrad describes AdaGrad.
-var adaGrad = online.WithSteppers(&learner.Learner{Name: "adagrad",
+var adaGrad = online.Sharded(&learner.Learner{Name: "adagrad", Algorithm: adaptive{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	WhenToUse: "rare features beside frequent ones", Example: "--eta 0.05",
-	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
-	New: func() learner.Settings {
-		return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1,
-			Loss: Logistic}, Run: learner.Run{Seed: 1}}
-	},
-	ScoresAreLogOdds: true, NotFoundText: notFound,
-	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradSettings).Loss) },
-	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-		o := s.(*AdaGradSettings)
-		return newStepper(spec, o.Loss, o.Eta, delta, 0, 0)
-	}})
+	Options:         []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
+	BeginsWithModel: true, NotFoundText: notFound})
+
+type adaptive struct{}
+
+func (adaptive) New() learner.Settings {
+	return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1,
+		Loss: Logistic}, Run: learner.Run{Seed: 1}}
+}
+
+func (adaptive) RowLoss(s learner.Settings) learner.RowLoss {
+	return learner.RowLoss(s.(*AdaGradSettings).Loss)
+}
+
+func (adaptive) Stepper(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+	o := s.(*AdaGradSettings)
+	return newStepper(spec, o.Loss, o.Eta, delta, 0, 0)
+}
+
+func (adaptive) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+	return online.StepperRule(ctx, t)
+}
+
+func (adaptive) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	return online.Learn(ctx, adaGrad, task)
+}
+
+// Copy returns a copy; see learner.Settings.
+func (s *AdaGradSettings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *AdaGradSettings) Shared() learner.Options {
+	return learner.Options{Order: s.Order, Epochs: s.Epochs, Eta: s.Eta, Shards: s.Shards, Run: s.Run}
+}
 
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"

@@ -15,12 +15,10 @@ import (
 )
 
 // dualLearner and mercerLearner describe the same learner under two names, because users look for both names.
-var dualLearner, mercerLearner *learner.Learner
-
-func init() { // set here, because Train makes its options ready with mercerLearner
-	dualLearner = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
+var (
+	dualLearner   = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
 	mercerLearner = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
-}
+)
 
 // New returns the kernel perceptron with options.
 func New(o Options) learner.ConfiguredLearner {
@@ -33,20 +31,29 @@ func Dual(o Options) learner.ConfiguredLearner {
 }
 
 func describe(name, minimises, example string) *learner.Learner {
-	l := &learner.Learner{Name: name, Objective: minimises,
+	return &learner.Learner{Name: name, Objective: minimises,
 		WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true,
-		VersusRest: true,
+		VersusRest: true, Algorithm: algorithm{name},
 		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption,
-			learner.EpochsOption}, options...),
-		New: func() learner.Settings {
-			return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last,
-				Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
-		},
-		PerceptronUpdate: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
-	l.Train = func(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
-		return learnTask(ctx, name, task)
-	}
-	return l
+			learner.EpochsOption}, options...)}
+}
+
+// An algorithm is the kernel perceptron under one of its names.
+type algorithm struct{ name string }
+
+func (algorithm) New() learner.Settings {
+	return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last,
+		Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
+}
+
+func (algorithm) PerceptronUpdate(learner.Settings) (margin, l2 float64) { return 0, 0 }
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options {
+	return learner.Options{Order: s.Order, Epochs: s.Epochs, MaxUpdates: s.MaxUpdates, Eta: s.Eta, Run: s.Run}
 }
 
 var options = []learner.Option{
@@ -72,15 +79,15 @@ var options = []learner.Option{
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
 }
 
-// learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
-func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.TaskResult, error) {
+// Train trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
+func (a algorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	limit, used, source := memory.Limit(task.Memory), task.HeldBytes, message.Option("memory")
 	data, ok := task.Rows.(*block.Data)
 	if task.Memory == 0 {
 		source = "the memory for it"
 	}
 	if !ok {
-		return nil, message.Errorf("--algo %s takes rows in memory: they need %s, %s is %s: give more", name,
+		return nil, message.Errorf("--algo %s takes rows in memory: they need %s, %s is %s: give more", a.name,
 			humanize.Size(used/4*5), source, humanize.Size(limit))
 	}
 	if task.Memory == 0 {

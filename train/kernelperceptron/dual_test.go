@@ -95,8 +95,8 @@ func testPrimal(t *testing.T) {
 				if c.flips == 0 {
 					opt.Epochs = 100
 				}
-				want := require.Value(perceptron.Train(ctx, d, *learner.SetSharedOptions(&perceptron.Settings{}, opt).(*perceptron.Settings)))(t)
-				got := mustTrain(t, d, *learner.SetSharedOptions(&Settings{}, opt).(*Settings))
+				want := require.Value(perceptron.Train(ctx, d, perceptron.Settings{Options: perceptron.Options{Order: opt.Order, Epochs: opt.Epochs, MaxUpdates: opt.MaxUpdates}, Run: opt.Run}))(t)
+				got := mustTrain(t, d, Settings{Options: Options{Order: opt.Order, Epochs: opt.Epochs, MaxUpdates: opt.MaxUpdates}, Run: opt.Run})
 				what := fmt.Sprintf("%v %s limit %d", c, order, limit)
 				if !slices.Equal(got.Weights, want.Weights) || got.Updates != want.Updates || got.Converged != want.Converged ||
 					got.Visits != want.Visits || got.Epochs != want.Epochs {

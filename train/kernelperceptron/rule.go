@@ -78,7 +78,7 @@ const (
 func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training, error) {
 	opt.Kernel = opt.kernelFunction(data.Spec().Width())
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
-	l.Training = online.New(data, learner.SharedOptions(&opt))
+	l.Training = online.New(data, opt.Shared())
 	l.Rule, l.RuleCountsUpdates, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
 	l.Prepare, l.AfterEpoch, l.Sum = l.prepare, l.endEpoch, l.alphas
 	classes := len(data.Spec().Classes)

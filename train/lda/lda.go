@@ -151,15 +151,26 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // Learner describes linear discriminant analysis.
-var Learner = &learner.Learner{Name: "lda", Objective: "the scatter within the classes, relative to the scatter between them (Fisher)",
+var Learner = &learner.Learner{Name: "lda", Algorithm: algorithm{},
+	Objective: "the scatter within the classes, relative to the scatter between them (Fisher)",
 	WhenToUse: "probabilities in one pass, if the classes are nearly normal",
-	Options:   []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
-	New: func() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }, ScoresAreLogOdds: true,
-	SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
-	IsScaleFree: func(s learner.Settings) bool { return s.(*Settings).Shrinkage == 0 },
-	SolverTexts: story}
+	Options:   []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto"}
 
-func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
+type algorithm struct{}
+
+func (algorithm) New() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }
+
+func (algorithm) Classes(learner.Settings) learner.Classes {
+	return learner.Classes{TogetherByDefault: true}
+}
+
+func (algorithm) IsScaleFree(s learner.Settings) bool { return s.(*Settings).Shrinkage == 0 }
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options { return learner.Options{Run: s.Run} }
 
 // New returns linear discriminant analysis with options.
 func New(o Options) learner.ConfiguredLearner {
@@ -179,7 +190,7 @@ var (
 		MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
-func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+func (algorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	r, err := Train(ctx, task.Rows, *task.Settings.(*Settings))
 	if err != nil {
 		return nil, err
@@ -192,7 +203,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 	}}, nil
 }
 
-func story(m *model.Model) (pairs []string) {
+func (algorithm) SolverTexts(m *model.Model) (pairs []string) {
 	if m.Options.Shrinkage != "" {
 		pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
 	}

@@ -27,7 +27,7 @@ type ConfiguredLearner struct {
 func Configure(l *Learner, s Settings) ConfiguredLearner {
 	c := ConfiguredLearner{Learner: l, Settings: s}
 	if c.Check() == nil {
-		c.Settings = CopySettings(s)
+		c.Settings = s.Copy()
 		l.SetDefaults(c.Settings)
 	}
 	return c
@@ -35,7 +35,7 @@ func Configure(l *Learner, s Settings) ConfiguredLearner {
 
 // Check returns an error if the learner is a zero value, or has the options of another learner.
 func (c ConfiguredLearner) Check() error {
-	if c.Learner == nil || c.New == nil || c.Train == nil {
+	if c.Learner == nil || c.Algorithm == nil {
 		return errors.New("the learner is empty: take one of its package, such as logistic.New, or train.LearnerNamed")
 	}
 	v := reflect.ValueOf(c.Settings)
@@ -60,7 +60,7 @@ func (c ConfiguredLearner) With(option string, value any) (ConfiguredLearner, er
 		}
 		return c, fmt.Errorf("%s has no option %q: use %s", c.Name, option, humanize.OneOf(names))
 	}
-	c.Settings = CopySettings(c.Settings)
+	c.Settings = c.Settings.Copy()
 	return c, o.Set(c.Settings, fmt.Sprint(value))
 }
 
@@ -110,7 +110,7 @@ func (c ConfiguredLearner) WithWorkers(workers int, show func(Progress)) Configu
 
 // WithRun returns the learner with another Run.
 func (c ConfiguredLearner) WithRun(r Run) ConfiguredLearner {
-	c.Settings = CopySettings(c.Settings)
+	c.Settings = c.Settings.Copy()
 	r.completeSeed()
 	*c.Settings.RunOptions() = r
 	return c
@@ -163,7 +163,7 @@ func (c ConfiguredLearner) Grid(axes []Axis) ([]ConfiguredLearner, error) {
 	}
 	for i := range points {
 		if len(axes) > 0 {
-			points[i].Settings = CopySettings(points[i].Settings)
+			points[i].Settings = points[i].Settings.Copy()
 			points[i].DropUnusedOptions(points[i].Settings)
 		}
 	}

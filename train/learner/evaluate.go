@@ -80,13 +80,7 @@ func (l RowLoss) function() func(m []float64) {
 // Evaluate evaluates the weights of a result of the learner with the settings s. It sets r.Loss for a learner with a
 // RowLoss, or that makes the perceptron's updates; other learners compute their loss themselves, or have none.
 func (l *Learner) Evaluate(ctx context.Context, src block.Source, workers int, s Settings, r *Result) error {
-	loss := RowLoss("")
-	if l.RowLoss != nil {
-		loss = l.RowLoss(s)
-	} else if l.PerceptronUpdate != nil {
-		loss = PerceptronLoss
-	}
-	_, err := EvaluateLoss(ctx, src, workers, r, loss)
+	_, err := EvaluateLoss(ctx, src, workers, r, l.RowLoss(s))
 	return err
 }
 

@@ -3,7 +3,6 @@ package learner
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 
 	"halfspace/block"
@@ -13,68 +12,89 @@ import (
 	"halfspace/schema"
 )
 
-// Learner describes a learning algorithm: its objective, its options, its requirements on rows, and its training
-// function. Each learner's package exports one Learner. Flags, help, notes, reports and docs are derived from it.
+// A Learner is a learning algorithm as its users see it. Each learner's package has one. Flags, help, notes, reports
+// and docs are derived from it.
 type Learner struct {
 	Name      string   // value of --algo, also stored in models
 	Objective string   // its objective, or the aim of its search, in one line
 	WhenToUse string   // when to use it, in one line
-	Options   []Option // the options that it uses
 	Example   string   // example options as a user types them
-	New       func() Settings
+	Options   []Option // the options that it uses
 
-	// SetSpecialDefaults replaces zero values of options that stand for a default, although 0 is a valid value of the
-	// option. It is nil if no option needs this.
-	SetSpecialDefaults func(Settings)
+	// Algorithm makes its options, trains, and may do more; see Batch and the interfaces below it.
+	Algorithm
 
-	RowAccess           Access // how it reads rows in file order
-	InMemory            bool   // it takes only a *block.Data
-	WhyBias             string // why it can't learn without the bias; "": it can
-	WhyNoWeights        string // why its rows can't have weights; "": they can
-	JointClasses        bool   // it can learn the vectors of more than two classes together
-	JointByDefault      bool   // it learns more than two classes together by default
-	VersusRest          bool   // it learns each class versus the rest separately
-	ChoosesByValidation bool   // it chooses its weights by the errors on validation rows
-	ScoresAreLogOdds    bool   // scores are logarithms of the odds of the positive class, with New's options
-	SolvesForOptimum    bool   // it solves for an optimum over all rows, in steps; other learners visit rows one by one
-	KeepsLastWeights    bool   // it keeps the last weights, which need not be the best seen
+	RowAccess    Access // how it reads rows in file order
+	InMemory     bool   // it takes only a *block.Data
+	WhyBias      string // why it can't learn without the bias; "": it can
+	WhyNoWeights string // why its rows can't have weights; "": they can
 
-	// PerceptronUpdate returns the margin and the penalty of its updates if the learner makes the perceptron's updates.
-	// It is nil for other learners.
-	PerceptronUpdate func(Settings) (margin, l2 float64)
-
-	// BeginsWithModel tells whether a training can begin with the weights of a model.
-	BeginsWithModel bool
-
-	// RowLoss returns the loss that EvaluateLoss sums at the end of a training. It is nil for learners that compute
-	// their loss themselves.
-	RowLoss func(Settings) RowLoss
-
-	// Stepper returns a Stepper, which learns from rows of a spec one after another. It is nil for learners that have
-	// none. Labels are class numbers if the spec has more than two classes and JointClasses is set.
-	Stepper func(*schema.Spec, Settings) (Stepper, error)
-
-	// IsScaleFree tells whether predictions stay the same when features change their units. nil: they never stay the
-	// same.
-	IsScaleFree func(Settings) bool
-
-	// VersusOnlyOption returns the options with which it learns each of more than two classes versus the rest, and never
-	// together. nil, or "": no option has this effect.
-	VersusOnlyOption func(Settings) string
-
-	JointIsRandom bool // learning several classes together makes random choices
-
-	// RefusedOption returns the error of an option that can't be used with the other options. nil, or a nil error: all
-	// can be used.
-	RefusedOption func(Settings) *OptionError
+	BeginsWithModel     bool // a training can begin with the weights of a model
+	ChoosesByValidation bool // it chooses its weights by the errors on validation rows
+	KeepsLastWeights    bool // it keeps the last weights, which need not be the best seen
+	VersusRest          bool // it learns each class versus the rest separately, in one training
 
 	ConvergedText string // text that a report adds if the last weights make no mistake; "": nothing
 	// NotFoundText is the text of a report for the object of the search, if it did not converge. "" stands for a plane
 	// that separates the classes.
 	NotFoundText string
-	SolverTexts  func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
+}
 
-	Train func(context.Context, *Task) (*TaskResult, error) // learns from the rows of a task
+// An Algorithm learns from rows. Its other methods, which have the interfaces from Batch to SpecialDefaults, say whether
+// it can do more. Only the methods of Learner ask for them.
+type Algorithm interface {
+	New() Settings                                              // its options, with their defaults
+	Train(ctx context.Context, task *Task) (*TaskResult, error) // learns from the rows of a task
+}
+
+type (
+	// Batch solves for an optimum over all rows, in steps. Other algorithms visit rows one by one.
+	Batch interface {
+		SolverTexts(m *model.Model) []string // names and texts, alternating, about its solver
+	}
+
+	// Online learns from rows one after another. Labels are class numbers if the spec has more than two classes and the
+	// algorithm is Multi.
+	Online interface {
+		Stepper(spec *schema.Spec, s Settings) (Stepper, error)
+	}
+
+	// Multi can learn the vectors of more than two classes together.
+	Multi interface {
+		Classes(s Settings) Classes
+	}
+
+	// Measured has a loss that EvaluateLoss sums at the end of a training.
+	Measured interface {
+		RowLoss(s Settings) RowLoss
+	}
+
+	// Perceptron makes the perceptron's updates, with a margin and a penalty. Its loss is PerceptronLoss.
+	Perceptron interface {
+		PerceptronUpdate(s Settings) (margin, l2 float64)
+	}
+
+	// ScaleFree can tell that predictions stay the same when features change their units.
+	ScaleFree interface {
+		IsScaleFree(s Settings) bool
+	}
+
+	// Refuser has options that can't be used with other options.
+	Refuser interface {
+		RefusedOption(s Settings) *OptionError // nil: all options can be used
+	}
+
+	// SpecialDefaults has options for which a zero value stands for a default, although 0 is a valid value.
+	SpecialDefaults interface {
+		SetSpecialDefaults(s Settings)
+	}
+)
+
+// Classes says how a Multi learns more than two classes.
+type Classes struct {
+	TogetherByDefault bool
+	VersusOnly        string // options with which it learns each class versus the rest, and never together; "": none
+	IsRandom          bool   // learning them together makes random choices
 }
 
 // Access is how a learner reads rows. A greater value asks for more than a smaller one.
@@ -89,42 +109,12 @@ const (
 // Settings are a pointer to a learner's own Settings, a struct that embeds the learner's Options and a Run.
 type Settings interface {
 	RunOptions() *Run
+	Copy() Settings  // changes of the copy leave the settings unchanged
+	Shared() Options // the options that learners share, as far as the learner has them
 }
 
 // RunOptions returns r. With it, a pointer to any learner's Settings is a Settings.
 func (r *Run) RunOptions() *Run { return r }
-
-// SharedOptions returns the options of s that learners share.
-func SharedOptions(s Settings) Options {
-	var o Options
-	eachSharedField(s, &o, func(own, shared reflect.Value) { shared.Set(own) })
-	o.Run = *s.RunOptions()
-	return o
-}
-
-// SetSharedOptions sets the options of s that learners share, as far as the learner has them, and returns s.
-func SetSharedOptions(s Settings, o Options) Settings {
-	eachSharedField(s, &o, func(own, shared reflect.Value) { own.Set(shared) })
-	*s.RunOptions() = o.Run
-	return s
-}
-
-// eachSharedField calls do with the fields of the same name of s and of o.
-func eachSharedField(s Settings, o *Options, do func(own, shared reflect.Value)) {
-	from, to := reflect.ValueOf(s).Elem(), reflect.ValueOf(o).Elem()
-	for i := range to.NumField() {
-		if own := from.FieldByName(to.Type().Field(i).Name); own.IsValid() && own.Type() == to.Field(i).Type() {
-			do(own, to.Field(i))
-		}
-	}
-}
-
-// CopySettings returns a copy of s. Changes of the copy leave s unchanged.
-func CopySettings(s Settings) Settings {
-	c := reflect.New(reflect.TypeOf(s).Elem())
-	c.Elem().Set(reflect.ValueOf(s).Elem())
-	return c.Interface().(Settings)
-}
 
 // Task is the rows to learn from, and the settings of the training.
 type Task struct {
@@ -168,7 +158,7 @@ func (l *Learner) Has(s Settings, name string) bool {
 
 // Access returns how a training with these settings reads rows.
 func (l *Learner) Access(s Settings) Access {
-	shared := SharedOptions(s)
+	shared := s.Shared()
 	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil &&
 		shared.Order != Cyclic && shared.Order != "" {
 		return AnyOrder
@@ -181,8 +171,8 @@ func (l *Learner) Access(s Settings) Access {
 func (l *Learner) SetDefaults(s Settings) {
 	defaults := l.New()
 	s.RunOptions().completeSeed()
-	if l.SetSpecialDefaults != nil {
-		l.SetSpecialDefaults(s)
+	if a, is := l.Algorithm.(SpecialDefaults); is {
+		a.SetSpecialDefaults(s)
 	}
 	for i := range l.Options {
 		if o := &l.Options[i]; !o.ZeroMeansChosen && o.isZero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
@@ -233,25 +223,85 @@ func (l *Learner) checkRanges(s Settings) error {
 
 // CheckCombination returns an *OptionError if an option can't be used with the other options.
 func (l *Learner) CheckCombination(s Settings) error {
-	if l.RefusedOption != nil {
-		if err := l.RefusedOption(s); err != nil {
+	if a, is := l.Algorithm.(Refuser); is {
+		if err := a.RefusedOption(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// LearnsJointly tells whether the learner learns more than two classes together by default with these settings.
-func (l *Learner) LearnsJointly(s Settings) bool {
-	return l.JointByDefault && l.VersusOnly(s) == ""
+// IsBatch tells whether the learner solves for an optimum over all rows.
+func (l *Learner) IsBatch() bool {
+	_, is := l.Algorithm.(Batch)
+	return is
 }
 
-// VersusOnly returns the options in s with which the learner never learns more than two classes together, or "".
-func (l *Learner) VersusOnly(s Settings) string {
-	if l.VersusOnlyOption == nil {
-		return ""
+// SolverTexts returns names and texts, alternating, about the solver of a Batch, or nil.
+func (l *Learner) SolverTexts(m *model.Model) []string {
+	if a, is := l.Algorithm.(Batch); is {
+		return a.SolverTexts(m)
 	}
-	return l.VersusOnlyOption(s)
+	return nil
+}
+
+// IsOnline tells whether the learner can learn from rows one after another.
+func (l *Learner) IsOnline() bool {
+	_, is := l.Algorithm.(Online)
+	return is
+}
+
+// IsMulti tells whether the learner can learn the vectors of more than two classes together.
+func (l *Learner) IsMulti() bool {
+	_, is := l.Algorithm.(Multi)
+	return is
+}
+
+// Classes says how the learner learns more than two classes with these settings.
+func (l *Learner) Classes(s Settings) (c Classes) {
+	if a, is := l.Algorithm.(Multi); is {
+		c = a.Classes(s)
+	}
+	return c
+}
+
+// LearnsJointly tells whether the learner learns more than two classes together by default with these settings.
+func (l *Learner) LearnsJointly(s Settings) bool {
+	c := l.Classes(s)
+	return c.TogetherByDefault && c.VersusOnly == ""
+}
+
+// Stepper returns a stepper for rows of a spec. The learner must be online.
+func (l *Learner) Stepper(spec *schema.Spec, s Settings) (Stepper, error) {
+	return l.Algorithm.(Online).Stepper(spec, s)
+}
+
+// IsPerceptron tells whether the learner makes the perceptron's updates.
+func (l *Learner) IsPerceptron() bool {
+	_, is := l.Algorithm.(Perceptron)
+	return is
+}
+
+// PerceptronUpdate returns the margin and the penalty of the updates of a learner that makes the perceptron's.
+func (l *Learner) PerceptronUpdate(s Settings) (margin, l2 float64) {
+	return l.Algorithm.(Perceptron).PerceptronUpdate(s)
+}
+
+// RowLoss returns the loss of a row that Evaluate sums, or "" if the learner computes its loss itself or has none.
+func (l *Learner) RowLoss(s Settings) RowLoss {
+	switch a := l.Algorithm.(type) {
+	case Measured:
+		return a.RowLoss(s)
+	case Perceptron:
+		return PerceptronLoss
+	}
+	return ""
+}
+
+// IsScaleFree tells whether predictions stay the same when features change their units.
+func (l *Learner) IsScaleFree(s Settings) bool {
+	a, is := l.Algorithm.(ScaleFree)
+	return is && a.IsScaleFree(s)
 }
 
 // PrepareSettings completes s as SetDefaults does, and resolves the number of workers. It returns an *OptionError if an
@@ -269,7 +319,7 @@ func (l *Learner) PrepareSettings(s Settings) (err error) {
 
 // CheckedSettings is PrepareSettings for a copy of s, which it returns.
 func (l *Learner) CheckedSettings(s Settings) (Settings, error) {
-	s = CopySettings(s)
+	s = s.Copy()
 	return s, l.PrepareSettings(s)
 }
 

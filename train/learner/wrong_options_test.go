@@ -80,7 +80,6 @@ func TestWrongOptions(t *testing.T) {
 	row := make([]float64, 60_000)
 	row[0] = 1
 	wide := testproblems.Dense([][]float64{row, row}, []float64{1, -1}, true) // the rows update at every visit
-	shards := func(n int64) learner.Options { return learner.Options{Shards: n} }
 	for _, c := range []struct {
 		want string
 		rows block.Source
@@ -107,17 +106,17 @@ func TestWrongOptions(t *testing.T) {
 			_, err := perceptron.TrainValidated(ctx, src, src, perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}})
 			return err
 		}},
-		{"5,000 rows make 2 chunks of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(*learner.SetSharedOptions(&perceptron.Settings{}, shards(3)).(*perceptron.Settings))},
-		{"Shards is -1", many, walk(*learner.SetSharedOptions(&perceptron.Settings{}, shards(-1)).(*perceptron.Settings))},
+		{"5,000 rows make 2 chunks of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(perceptron.Settings{Options: perceptron.Options{Shards: 3}})},
+		{"Shards is -1", many, walk(perceptron.Settings{Options: perceptron.Options{Shards: -1}})},
 		{`Mix is "odd": use uniform or mistakes`, many, walk(perceptron.Settings{Options: perceptron.Options{Shards: 2, Mix: "odd"}})},
-		{"each shard has its own: leave them out, or the shards", many, walk(*learner.SetSharedOptions(&perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, shards(2)).(*perceptron.Settings))},
-		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(*learner.SetSharedOptions(&perceptron.Settings{}, shards(2)).(*perceptron.Settings))},
+		{"each shard has its own: leave them out, or the shards", many, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Voted, Shards: 2}})},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(perceptron.Settings{Options: perceptron.Options{Shards: 2}})},
 		{"C is -1: use a number above 0", two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{C: -1}})},
 		{"C is NaN", two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{C: math.NaN()}})},
 		{`Loss is "cubic": use hinge`, two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Loss: "cubic"}})},
 		{"in memory or in a cache file", testproblems.Stream{Data: two}, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Order: learner.Shuffle}})},
-		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(*learner.SetSharedOptions(&passiveaggressive.Settings{}, shards(2)).(*passiveaggressive.Settings))},
-		{"use 2 shards or fewer", many, aggressive(*learner.SetSharedOptions(&passiveaggressive.Settings{}, shards(3)).(*passiveaggressive.Settings))},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Shards: 2}})},
+		{"use 2 shards or fewer", many, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Shards: 3}})},
 		{"Alpha is -1: use a number above 0", two, online(ftrl.Settings{Options: ftrl.Options{Alpha: -1}})},
 		{"Beta is +Inf", two, online(ftrl.Settings{Options: ftrl.Options{Beta: math.Inf(1)}})},
 		{"L1 is NaN: use a penalty of 0 or more", two, online(ftrl.Settings{Options: ftrl.Options{L1: math.NaN()}})},
@@ -150,8 +149,8 @@ func TestWrongOptions(t *testing.T) {
 		{`Solver is "irls": use auto`, two, odds(logistic.Settings{Options: logistic.Options{Solver: "irls"}})},
 		{"3 classes are too many for the Solver newton", three, odds(logistic.Settings{Options: logistic.Options{Solver: logistic.Newton}})},
 		{"weight", testproblems.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Settings{Options: logistic.Options{NoPenalty: true}})},
-		{"Shards need the Solver sgd", many, odds(*learner.SetSharedOptions(&logistic.Settings{}, shards(2)).(*logistic.Settings))},
-		{"use 2 shards or fewer", many, odds(*learner.SetSharedOptions(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD}}, shards(3)).(*logistic.Settings))},
+		{"Shards need the Solver sgd", many, odds(logistic.Settings{Options: logistic.Options{Shards: 2}})},
+		{"use 2 shards or fewer", many, odds(logistic.Settings{Options: logistic.Options{Solver: logistic.SGD, Shards: 3}})},
 		{"L2 is -1", two, machine(svm.Settings{Options: svm.Options{L2: -1}})},
 		{"L2 is NaN", two, machine(svm.Settings{Options: svm.Options{L2: math.NaN(), Loss: svm.Hinge}})},
 		{`Loss is "log": use squared_hinge or hinge`, two, machine(svm.Settings{Options: svm.Options{Loss: "log"}})},
@@ -178,12 +177,12 @@ func TestWrongOptions(t *testing.T) {
 // TestCancelled: a training whose context ends when it tells of its progress ends with the error of the context.
 func TestCancelled(t *testing.T) {
 	two, three := testproblems.Logistic(300, 4), testproblems.RandomClasses(300, 3, 3, 0.2)
-	long := learner.Options{Epochs: 1 << 40}
+	const long = 1 << 40
 	var cases []learner.Settings
 	for _, order := range learner.Orders {
-		o := long
-		o.Order = order
-		cases = append(cases, learner.SetSharedOptions(&perceptron.Settings{}, o), learner.SetSharedOptions(&passiveaggressive.Settings{}, o), learner.SetSharedOptions(&ftrl.Settings{}, o))
+		cases = append(cases, &perceptron.Settings{Options: perceptron.Options{Order: order, Epochs: long}},
+			&passiveaggressive.Settings{Options: passiveaggressive.Options{Order: order, Epochs: long}},
+			&ftrl.Settings{Options: ftrl.Options{Order: order, Epochs: long}})
 	}
 	for _, solver := range logistic.Solvers {
 		cases = append(cases, &logistic.Settings{Options: logistic.Options{L2: 1, Solver: solver}})
@@ -191,7 +190,8 @@ func TestCancelled(t *testing.T) {
 	for _, loss := range svm.Losses {
 		cases = append(cases, &svm.Settings{Options: svm.Options{Loss: loss}})
 	}
-	cases = append(cases, learner.SetSharedOptions(&winnow.Settings{}, long), learner.SetSharedOptions(&kernelperceptron.Settings{Options: kernelperceptron.Options{Form: learner.Averaged}}, long), &lda.Settings{}, &lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}, &svm.Settings{Options: svm.Options{Epochs: 500, Loss: svm.Hinge}})
+	cases = append(cases, &winnow.Settings{Options: winnow.Options{Epochs: long}},
+		&kernelperceptron.Settings{Options: kernelperceptron.Options{Form: learner.Averaged, Epochs: long}}, &lda.Settings{}, &lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}, &svm.Settings{Options: svm.Options{Epochs: 500, Loss: svm.Hinge}})
 	for i, s := range cases {
 		rows := block.Source(two)
 		if i == len(cases)-1 {

@@ -13,7 +13,7 @@ import (
 
 // taskOf returns the task for rows of two classes.
 func taskOf(src block.Source, opt Settings) *optimize.Task {
-	t := &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: f64.Logistic,
+	t := &optimize.Task{Penalty: opt.penalty(), Options: opt.Shared(), Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
 	if !optimize.HasManyColumns(src.Spec().Cols()) {
 		t.Sums = newProblem(src, 0, opt.Workers).sumLosses

@@ -8,7 +8,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/message"
 	"halfspace/model"
-	"halfspace/train/internal/online"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -130,7 +129,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 }
 
 // Learner describes logistic regression.
-var Learner = &learner.Learner{Name: "logistic",
+var Learner = &learner.Learner{Name: "logistic", Algorithm: algorithm{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption,
@@ -141,31 +140,42 @@ var Learner = &learner.Learner{Name: "logistic",
 			Field:    learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
 		sgdOption(learner.OrderOption, learner.StoredIfChanged, false),
 		sgdOption(learner.EtaOption, learner.StoredAlways, true),
-		sgdOption(learner.ShardsOption, learner.StoredIfSeveral, false)},
-	New: func() learner.Settings {
-		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
-	},
-	SetSpecialDefaults: func(s learner.Settings) {
-		if o := s.(*Settings); o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
-			o.L2 = 1
-		}
-	},
-	VersusOnlyOption: func(s learner.Settings) string {
-		if s.(*Settings).needsElastic() {
-			return message.Sprintf("--l1 or --nonnegative")
-		}
-		return ""
-	},
-	RefusedOption:    func(s learner.Settings) *learner.OptionError { return s.(*Settings).refusedOption() },
-	ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
-	IsScaleFree: func(s learner.Settings) bool {
-		return s.(*Settings).L2 == 0 && !s.(*Settings).needsElastic() && s.(*Settings).Solver != SGD
-	},
-	SolverTexts: story}
+		sgdOption(learner.ShardsOption, learner.StoredIfSeveral, false)}}
 
-func init() { // set here, because Train makes its options ready with Learner
-	l := *Learner
-	Learner.Train, sgd = learnTask, online.WithRule(&l, newDescent)
+type algorithm struct{}
+
+func (algorithm) New() learner.Settings {
+	return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
+}
+
+func (algorithm) SetSpecialDefaults(s learner.Settings) {
+	if o := s.(*Settings); o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
+		o.L2 = 1
+	}
+}
+
+func (algorithm) Classes(s learner.Settings) learner.Classes {
+	c := learner.Classes{TogetherByDefault: true}
+	if s.(*Settings).needsElastic() {
+		c.VersusOnly = message.Sprintf("--l1 or --nonnegative")
+	}
+	return c
+}
+
+func (algorithm) RefusedOption(s learner.Settings) *learner.OptionError {
+	return s.(*Settings).refusedOption()
+}
+
+func (algorithm) IsScaleFree(s learner.Settings) bool {
+	return s.(*Settings).L2 == 0 && !s.(*Settings).needsElastic() && s.(*Settings).Solver != SGD
+}
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options {
+	return learner.Options{Order: s.Order, Epochs: s.Epochs, Eta: s.Eta, Shards: s.Shards, Run: s.Run}
 }
 
 // New returns logistic regression with options.
@@ -193,7 +203,7 @@ func sgdOption(o learner.Option, keep learner.StoredIf, auto bool) learner.Optio
 	return o
 }
 
-func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+func (algorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt := *task.Settings.(*Settings)
 	robust, err := hasFractionalWeights(ctx, task)
 	if err != nil {

@@ -67,7 +67,7 @@ func namedDependences(m *model.Model, found []linalg.Dependence) (all []model.De
 	return all
 }
 
-func story(m *model.Model) []string {
+func (algorithm) SolverTexts(m *model.Model) []string {
 	sum, method := "log(1 + e^(-y(w.x+b)))", "Newton's"
 	if m.Options.Multiclass == model.Joint {
 		sum = "-log p of the row's class"

@@ -85,7 +85,24 @@ const (
 )
 
 // sgd is logistic regression by SGD alone. It has the options of Learner.
-var sgd *learner.Learner
+var sgd = online.Sharded(withAlgorithm(Learner, descending{}))
+
+func withAlgorithm(l *learner.Learner, a learner.Algorithm) *learner.Learner {
+	c := *l
+	c.Algorithm = a
+	return &c
+}
+
+// descending is the algorithm of SGD.
+type descending struct{ algorithm }
+
+func (descending) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+	return newDescent(ctx, t)
+}
+
+func (descending) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	return online.Learn(ctx, sgd, task)
+}
 
 func newDescent(ctx context.Context, t *online.Training) (online.Rule, error) {
 	opt := t.Task.Settings.(*Settings)

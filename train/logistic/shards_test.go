@@ -54,7 +54,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	}
 	all, count, log := member(), int64(0), make([]uint32, block.ChunkRows)
 	index := require.Value(d.Index())(t)
-	shared := learner.SharedOptions(&opt)
+	shared := opt.Shared()
 	for e := range opt.Epochs {
 		var states [][][]float64
 		for number, chunks := range require.Value(online.DealChunks(d.Rows(), &shared, e))(t) {

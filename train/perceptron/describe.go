@@ -13,27 +13,63 @@ import (
 // Learner is the perceptron. It keeps the last weights.
 var Learner = describe(learner.Learner{Name: "perceptron",
 	Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
-	WhenToUse: "rows that a plane separates", Example: "--order shuffle", JointClasses: true, ChoosesByValidation: true,
-	KeepsLastWeights: true, BeginsWithModel: true}, Options{}, marginOption, l2Option, earlyStopOption)
+	WhenToUse: "rows that a plane separates", Example: "--order shuffle", Algorithm: multi{algorithm{}},
+	ChoosesByValidation: true, KeepsLastWeights: true, BeginsWithModel: true}, marginOption, l2Option, earlyStopOption)
 
 // pocketLearner is the perceptron that keeps the weights with the fewest errors.
 var pocketLearner = describe(learner.Learner{Name: "pocket",
 	Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
-	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true,
-	RowAccess: learner.NestedPasses}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet",
+	Algorithm: algorithm{Options{Pocket: pocket.Exact}}, ChoosesByValidation: true, RowAccess: learner.NestedPasses},
+	marginOption, earlyStopOption, pocketOption)
 
 // averagedLearner is the perceptron that keeps the mean of the weights after every visit.
 var averagedLearner = describe(learner.Learner{Name: "averaged",
 	Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
-	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10", JointClasses: true,
-	ChoosesByValidation: true, BeginsWithModel: true, ConvergedText: "the mean of all is kept"},
-	Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
+	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10",
+	Algorithm: multi{algorithm{Options{Form: learner.Averaged}}}, ChoosesByValidation: true, BeginsWithModel: true,
+	ConvergedText: "the mean of all is kept"}, marginOption, l2Option, earlyStopOption)
 
 // votedLearner is the perceptron that keeps all weights, which vote.
 var votedLearner = describe(learner.Learner{Name: "voted",
 	Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	WhenToUse: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10",
-	ConvergedText: "all are kept"}, Options{Form: learner.Voted}, marginOption)
+	Algorithm: algorithm{Options{Form: learner.Voted}}, ConvergedText: "all are kept"}, marginOption)
+
+// An algorithm is a perceptron with the options that make it the learner of its name.
+type algorithm struct{ own Options }
+
+func (a algorithm) New() learner.Settings {
+	o := a.own
+	o.Order, o.Epochs, o.Eta, o.Shards, o.Mix = learner.Cyclic, 100, 1, 1, learner.Uniform
+	return &Settings{Options: o, Run: learner.Run{Seed: 1}}
+}
+
+func (algorithm) PerceptronUpdate(s learner.Settings) (margin, l2 float64) {
+	return s.(*Settings).Margin, s.(*Settings).L2
+}
+
+func (algorithm) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+	return newTraining(ctx, t)
+}
+
+func (a algorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	return online.Learn(ctx, LearnerOf(&a.own), task)
+}
+
+// A multi is an algorithm that takes more than two classes.
+type multi struct{ algorithm }
+
+func (multi) Classes(learner.Settings) learner.Classes { return learner.Classes{} }
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options {
+	return learner.Options{Order: s.Order, Epochs: s.Epochs, MaxUpdates: s.MaxUpdates, Eta: s.Eta, Shards: s.Shards,
+		Mix: s.Mix, Run: s.Run}
+}
 
 // LearnerOf returns the learner for the options.
 func LearnerOf(o *Options) *learner.Learner {
@@ -95,15 +131,13 @@ var (
 )
 
 // describe completes a description with the options that all perceptrons share.
-func describe(l learner.Learner, defaults Options, options ...learner.Option) *learner.Learner {
+func describe(l learner.Learner, options ...learner.Option) *learner.Learner {
 	l.Options = slices.Concat([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption},
 		options, []learner.Option{learner.EpochsOption})
-	if defaults.Form != learner.Voted {
-		l.Option(learner.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
-		l.Options = append(l.Options, learner.ShardsOption, learner.MixOption)
+	if l.New().(*Settings).Form == learner.Voted {
+		return &l
 	}
-	defaults.Order, defaults.Epochs, defaults.Eta, defaults.Shards, defaults.Mix = learner.Cyclic, 100, 1, 1, learner.Uniform
-	l.New = func() learner.Settings { return &Settings{Options: defaults, Run: learner.Run{Seed: 1}} }
-	l.PerceptronUpdate = func(s learner.Settings) (margin, l2 float64) { return s.(*Settings).Margin, s.(*Settings).L2 }
-	return online.WithRule(&l, func(ctx context.Context, t *online.Training) (online.Rule, error) { return newTraining(ctx, t) })
+	l.Option(learner.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
+	l.Options = append(l.Options, learner.ShardsOption, learner.MixOption)
+	return online.Sharded(&l)
 }

@@ -107,7 +107,7 @@ type training struct {
 
 func newTraining(ctx context.Context, t *online.Training) (_ *training, err error) {
 	l := &training{Training: t, opt: *t.Task.Settings.(*Settings)}
-	learner.SetSharedOptions(&l.opt, t.Opt)
+	l.opt.MaxUpdates, l.opt.Shards, l.opt.Run = t.Opt.MaxUpdates, t.Opt.Shards, t.Opt.Run // a shard has other values
 	validation, versus := t.Task.Validation, t.Task.VersusClasses
 	if !t.Learner.ChoosesByValidation {
 		validation = nil

@@ -28,7 +28,7 @@ type mixedLiteral struct {
 
 // dealtRows returns the rows of each shard in an epoch.
 func dealtRows(n int, opt Settings, epoch uint64) (rows [][]int) {
-	shared := learner.SharedOptions(&opt)
+	shared := opt.Shared()
 	chunks, err := online.DealChunks(int64(n), &shared, int64(epoch))
 	if err != nil {
 		panic(err)

@@ -35,7 +35,7 @@ func learnJoint(ctx context.Context, src block.Source, opt Settings) (*Result, e
 }
 
 func jointTask(src block.Source, opt Settings) *optimize.Task {
-	task := &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src}
+	task := &optimize.Task{Penalty: opt.penalty(), Options: opt.Shared(), Rows: src}
 	task.Sums = func(ctx context.Context, all [][]float64) ([]float64, error) {
 		return dualdescent.CrammerSingerLosses(ctx, src, opt.Workers, all)
 	}

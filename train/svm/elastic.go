@@ -6,13 +6,12 @@ import (
 
 	"halfspace/block"
 	"halfspace/train/internal/optimize"
-	"halfspace/train/learner"
 )
 
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: squaredHinges,
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Shared(), Rows: src, Loss: squaredHinges,
 		Sums: newProblem(src, opt).sumLosses,
 		Dense: func(src block.Source) optimize.DenseLoss {
 			return &rowLoss{problem: newProblem(src, none)}

@@ -169,29 +169,45 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 }
 
 // Learner describes the support vector machine.
-var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + " +
-	"l1 |w|_1 + 1/2 l2 |w|^2", WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
-	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption},
-	Example: "--loss hinge --l2 0.1",
-	New: func() learner.Settings {
-		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
-	},
-	SolvesForOptimum: true, JointClasses: true,
-	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).versusOptions() }, JointIsRandom: true,
-	RefusedOption: func(s learner.Settings) *learner.OptionError { return s.(*Settings).refusedOption() },
-	SolverTexts: func(m *model.Model) []string {
-		sum := "max(0, 1 - y(w.x+b))"
-		if m.Options.Loss == string(SquaredHinge) {
-			sum += "^2"
-		}
-		if m.Options.Multiclass == model.Joint {
-			return learner.StepsSummary(m, "dual coordinate descent", "max(0, 1 - the score of the row's class + the greatest other)")
-		}
-		if m.Options.L1 > 0 || m.Options.NonNegative {
-			return learner.StepsSummary(m, "the proximal Newton method", sum)
-		}
-		return learner.StepsSummary(m, methodOf(m), sum)
-	}}
+var Learner = &learner.Learner{Name: "svm", Algorithm: algorithm{},
+	Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
+	WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
+	Options:   []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption},
+	Example:   "--loss hinge --l2 0.1"}
+
+type algorithm struct{}
+
+func (algorithm) New() learner.Settings {
+	return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
+}
+
+func (algorithm) Classes(s learner.Settings) learner.Classes {
+	return learner.Classes{VersusOnly: s.(*Settings).versusOptions(), IsRandom: true}
+}
+
+func (algorithm) RefusedOption(s learner.Settings) *learner.OptionError {
+	return s.(*Settings).refusedOption()
+}
+
+func (algorithm) SolverTexts(m *model.Model) []string {
+	sum := "max(0, 1 - y(w.x+b))"
+	if m.Options.Loss == string(SquaredHinge) {
+		sum += "^2"
+	}
+	if m.Options.Multiclass == model.Joint {
+		return learner.StepsSummary(m, "dual coordinate descent", "max(0, 1 - the score of the row's class + the greatest other)")
+	}
+	if m.Options.L1 > 0 || m.Options.NonNegative {
+		return learner.StepsSummary(m, "the proximal Newton method", sum)
+	}
+	return learner.StepsSummary(m, methodOf(m), sum)
+}
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options { return learner.Options{Epochs: s.Epochs, Run: s.Run} }
 
 // methodOf names the method that trained two classes without an L1 penalty.
 func methodOf(m *model.Model) string {
@@ -207,8 +223,6 @@ func methodOf(m *model.Model) string {
 	}
 	return "dual coordinate descent"
 }
-
-func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 
 // New returns the support vector machine with options.
 func New(o Options) learner.ConfiguredLearner {
@@ -231,7 +245,7 @@ var (
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )
 
-func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+func (algorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt := *task.Settings.(*Settings)
 	r, err := Train(ctx, task.Rows, opt)
 	if r == nil {

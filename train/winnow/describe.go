@@ -1,22 +1,44 @@
 package winnow
 
 import (
+	"context"
+
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
 // Learner describes Winnow.
-var Learner = online.WithRule(&learner.Learner{Name: "winnow",
+var Learner = &learner.Learner{Name: "winnow", Algorithm: algorithm{},
 	Objective: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	WhenToUse: "features that are 0 or 1, if only a few of them matter", WhyBias: "which has a threshold",
 	WhyNoWeights: "which multiplies weights by one number",
 	Options: []learner.Option{learner.MaxUpdatesOption, learner.EpochsOption, variantOption, alphaOption,
 		thresholdOption, literalsOption}, Example: "--winnow balanced",
-	New: func() learner.Settings {
-		return &Settings{Options: Options{Epochs: 100, Variant: Winnow2}, Run: learner.Run{Seed: 1}}
-	},
-	IsScaleFree:  func(learner.Settings) bool { return true },
-	NotFoundText: "no disjunction, or other plane that this variant finds, was found"}, newRule)
+	NotFoundText: "no disjunction, or other plane that this variant finds, was found"}
+
+type algorithm struct{}
+
+func (algorithm) New() learner.Settings {
+	return &Settings{Options: Options{Epochs: 100, Variant: Winnow2}, Run: learner.Run{Seed: 1}}
+}
+
+func (algorithm) IsScaleFree(learner.Settings) bool { return true }
+
+func (algorithm) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+	return newRule(ctx, t)
+}
+
+func (algorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+	return online.Learn(ctx, Learner, task)
+}
+
+// Copy returns a copy; see learner.Settings.
+func (s *Settings) Copy() learner.Settings { c := *s; return &c }
+
+// Shared returns the options that learners share; see learner.Settings.
+func (s *Settings) Shared() learner.Options {
+	return learner.Options{Epochs: s.Epochs, MaxUpdates: s.MaxUpdates, Run: s.Run}
+}
 
 // New returns Winnow with options.
 func New(o Options) learner.ConfiguredLearner {

@@ -28,7 +28,7 @@ func TestCopies(t *testing.T) {
 	inParallel(t)
 	for _, l := range train.Learners {
 		_, has := copiesOptions[l.Name]
-		if solves := l.SolverTexts != nil; solves != has {
+		if solves := l.IsBatch(); solves != has {
 			t.Errorf("%s solves for an optimum: %t, and has options here: %t", l.Name, solves, has)
 		}
 	}

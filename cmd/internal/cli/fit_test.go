@@ -111,11 +111,17 @@ var toy = &learner.Learner{
 			Field: learner.FieldOf(func(o *toyOptions) any { return &o.Tilt })},
 		{Name: "way", Value: "WAY", Help: "means or signs", Words: []string{"means", "signs"}, Field: learner.FieldOf(func(o *toyOptions) any { return &o.Way })},
 	},
-	New:   func() learner.Settings { return &toyOptions{Tilt: 0.5, Way: "means"} },
-	Train: learnToy,
+	Algorithm: toyAlgorithm{},
 }
 
-func learnToy(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+type toyAlgorithm struct{}
+
+func (toyAlgorithm) New() learner.Settings { return &toyOptions{Tilt: 0.5, Way: "means"} }
+
+func (o *toyOptions) Copy() learner.Settings  { c := *o; return &c }
+func (o *toyOptions) Shared() learner.Options { return learner.Options{Run: o.Run} }
+
+func (toyAlgorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt, r := task.Settings.(*toyOptions), &learner.Result{Weights: make([]float32, task.Rows.Spec().Cols()), Epochs: 1}
 	for b, err := range task.Rows.Blocks(ctx) {
 		if err != nil {

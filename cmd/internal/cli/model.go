@@ -153,7 +153,7 @@ func (r modelReport) pairs() []string {
 		"features", fmt.Sprintf("%s, %s", humanize.Count(int64(r.Width())), bias),
 	}
 	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
-	if console.Learner(r.Algorithm).SolverTexts != nil {
+	if console.Learner(r.Algorithm).IsBatch() {
 		pairs = append(pairs, console.SolverFacts(r.Model)...)
 	} else {
 		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
@@ -228,7 +228,7 @@ func resultPairs(m *model.Model) (pairs []string) {
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if console.Learner(m.Algorithm).PerceptronUpdate != nil {
+	if console.Learner(m.Algorithm).IsPerceptron() {
 		pairs = append(pairs, "loss", humanize.NumberOrUnknown(t.Loss, ""))
 	}
 	return append(pairs, "radius", humanize.NumberOrUnknown(t.Radius, ""), "norm", humanize.NumberOrUnknown(t.Norm, ""),

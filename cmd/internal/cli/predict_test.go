@@ -22,7 +22,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/block"
-	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/model"
@@ -197,9 +196,6 @@ func testModelRows(t *testing.T, path string) string {
 	t.Helper()
 	m, err := model.Load("m.json")
 	require.NoError(t, err)
-	if m.LogOdds() != console.Learner(m.Algorithm).ScoresAreLogOdds {
-		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
-	}
 	testPredictRows(t, m, path)
 	return m.Algorithm
 }

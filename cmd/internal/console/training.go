@@ -32,7 +32,7 @@ func (t *Training) Show(p learner.Progress) {
 	most := maxUpdates(t.learner)
 	s := Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, CountsRows: true}
 	switch {
-	case t.learner.SolvesForOptimum: // it ends near the optimum, which isn't known before
+	case t.learner.IsBatch(): // it ends near the optimum, which isn't known before
 	case most > 0:
 		s.Done, s.Total, s.CountsRows, s.MayEndEarly = p.Updates, most, false, true
 	default:
@@ -46,13 +46,13 @@ func maxUpdates(l train.Learner) int64 {
 	if !l.Has("max-updates") {
 		return 0
 	}
-	return learner.SharedOptions(l.Settings).MaxUpdates
+	return l.Settings.Shared().MaxUpdates
 }
 
 // detail returns the state of a training. For a learner that solves for an optimum that is passes, objective and gap;
 // for any other learner it is epochs, updates and fewest errors.
 func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdates int64) string {
-	if l.SolvesForOptimum {
+	if l.IsBatch() {
 		text := "pass " + humanize.Count(p.Epoch)
 		if m != nil {
 			text += ", objective " + humanize.Real(m.Objective)

@@ -178,7 +178,7 @@ func checkContinues(path, algo string, m *model.Model) error {
 	case len(m.Classes) != 2:
 		return message.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo "+
 			"passive-aggressive, ftrl or adagrad", path, len(m.Classes))
-	case m.Algorithm != train.OnlineName && console.Learner(m.Algorithm).PerceptronUpdate == nil:
+	case m.Algorithm != train.OnlineName && !console.Learner(m.Algorithm).IsPerceptron():
 		return message.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
 			"or train one with --algo averaged", path, m.Algorithm)
 	}
@@ -192,7 +192,7 @@ func (o *onlineOptions) check(args []string) error {
 	case console.ToStdout(o.out):
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
-	if err := learner.EtaOption.Check(&learner.Options{Eta: o.eta}); err != nil {
+	if err := learner.EtaOption.Check(&perceptron.Settings{Options: perceptron.Options{Eta: o.eta}}); err != nil {
 		return console.Usage(err)
 	}
 	return o.Scan.Check()
@@ -370,12 +370,15 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 	l := train.Learner{Learner: &learner.Learner{}}
 	if o.algo != onlineNames()[0] {
 		var err error
-		if l, err = train.LearnerNamed(o.algo); err != nil {
+		if l, err = train.LearnerNamed(o.algo); err == nil {
+			l, err = l.With(learner.OrderOption.Name, learner.Cyclic)
+		}
+		if err == nil {
+			l, err = l.With(learner.EpochsOption.Name, 1)
+		}
+		if err != nil {
 			return err
 		}
-		shared := learner.SharedOptions(l.Settings)
-		shared.Order, shared.Epochs = learner.Cyclic, 1
-		learner.SetSharedOptions(l.Settings, shared)
 		o.learner = &l
 	}
 	var names []string

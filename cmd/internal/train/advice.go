@@ -39,7 +39,7 @@ func (r *Report) advice(o *trainOptions) string {
 // unconvergedReason returns the reason why the training did not converge, with options to try. check tells whether the verb
 // check would help.
 func (r *Report) unconvergedReason(o *trainOptions) (why string, check bool) {
-	s, solves := learner.SharedOptions(o.learner.Settings), o.learner.SolverTexts != nil
+	s, solves := o.learner.Settings.Shared(), o.learner.IsBatch()
 	early, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64) // 0 without the option
 	full := s.MaxUpdates > 0 && r.Updates >= s.MaxUpdates
 	finer := "a larger --l2" // makes rounding errors smaller
@@ -55,7 +55,7 @@ func (r *Report) unconvergedReason(o *trainOptions) (why string, check bool) {
 	case r.Validation != nil && o.learner.ChoosesByValidation && r.KeptUpdate != nil && *r.KeptUpdate <= r.Updates/2:
 		return fmt.Sprintf("of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
 			humanize.Plural(r.Updates, "update"), humanize.Count(*r.KeptUpdate)), false
-	case o.learner.PerceptronUpdate != nil && *r.TrainErrors == 0:
+	case o.learner.IsPerceptron() && *r.TrainErrors == 0:
 		return "no row is wrong, but some still cause updates, such as rows of score 0.", false
 	case solves && r.Optimum != nil && r.Optimum.MetBeforeRounding:
 		return r.Dtype + " rounds the weights too much. Use " + finer + ".", false
@@ -119,8 +119,8 @@ func noteVectors(a *console.App, o *trainOptions, spec *schema.Spec) {
 }
 
 func (o *trainOptions) isRandom() bool {
-	return o.learner.Has("order") && learner.SharedOptions(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
-		o.learner.JointIsRandom && o.multiclass == model.Joint
+	return o.learner.Has("order") && o.learner.Settings.Shared().Order != learner.Cyclic || o.holdsBack() ||
+		o.learner.Classes(o.learner.Settings).IsRandom && o.multiclass == model.Joint
 }
 
 // manyNumbers is the number of distinct labels from which a label column of numbers gets a note.
@@ -223,7 +223,7 @@ const mostScaleRatio = 1000
 
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
-	heedsUnits := o.learner.IsScaleFree == nil || !o.learner.IsScaleFree(o.learner.Settings)
+	heedsUnits := !o.learner.IsScaleFree(o.learner.Settings)
 	if large, small, ratio := s.ExtremeScales(); !o.Data.Standardize && heedsUnits && ratio >= mostScaleRatio {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)",
 			spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
@@ -252,12 +252,12 @@ func columnOf(spec *schema.Spec, feature int) string {
 func shuffleAdvice(l train.Learner) string {
 	switch {
 	case l.Has("order"):
-		if learner.SharedOptions(l.Settings).Order == learner.Cyclic {
+		if l.Settings.Shared().Order == learner.Cyclic {
 			return message.Sprintf("use --order shuffle")
 		}
 	case l.Text("solver") == string(logistic.SGD):
 		return message.Sprintf("use --solver lbfgs")
-	case !l.SolvesForOptimum:
+	case !l.IsBatch():
 		return "shuffle the rows of the file"
 	}
 	return ""

@@ -42,7 +42,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if learners[i], err = o.finish(learners[i]); err != nil {
 			return err
 		}
-		shared := learner.SharedOptions(learners[i].Settings)
+		shared := learners[i].Settings.Shared()
 		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
 		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.access())
 	}
@@ -58,7 +58,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 func (o *trainOptions) limitShards(a *console.App) {
 	most, wanted := max(1, o.Storage.Shards), int64(0)
 	for _, l := range append([]train.Learner{o.learner}, o.learners...) {
-		s := learner.SharedOptions(l.Settings)
+		s := l.Settings.Shared()
 		if n := min(s.Shards, int64(s.Workers)); n > most {
 			l.Settings.RunOptions().Workers, wanted = int(most), max(wanted, n)
 		}
@@ -82,7 +82,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	case !cmd.Flags().Changed("path"):
 	case o.path < 2 || o.path > learner.MaxPoints:
 		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(learner.MaxPoints))
-	case o.learner.Option("l1") == nil || !o.learner.SolvesForOptimum:
+	case o.learner.Option("l1") == nil || !o.learner.IsBatch():
 		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
 	case cmd.Flags().Changed("l1"):
 		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
@@ -91,7 +91,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	case o.multiclass == "joint":
 		return console.Usagef("--path with --multiclass joint: --path takes two classes")
 	default:
-		s := learner.CopySettings(o.learner.Settings)
+		s := o.learner.Settings.Copy()
 		*o.learner.Option("l1").Field(s).(*float64) = 1
 		if err := o.learner.CheckCombination(s); err != nil {
 			return console.Usage(err)
@@ -110,7 +110,7 @@ func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 	l1 := o.learner.Text("l1")
 	given := l1 != "" && (l1 != "0" || varied("l1") || o.path > 0)
 	if given && !cmd.Flags().Changed("l2") && !varied("l2") {
-		o.learner.Settings = learner.CopySettings(o.learner.Settings)
+		o.learner.Settings = o.learner.Settings.Copy()
 		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
 	}
 	zero := func(text string) bool {

@@ -71,7 +71,7 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 		}
 	}
 	for name, hidden := range map[string]bool{"no-bias": l.WhyBias != "", "sample-weight": l.WhyNoWeights != "",
-		"class-weight": l.WhyNoWeights != "", "multiclass": !l.JointClasses} {
+		"class-weight": l.WhyNoWeights != "", "multiclass": !l.IsMulti()} {
 		if hidden {
 			cmd.Flags().Lookup(name).Hidden = true
 		}
@@ -122,7 +122,7 @@ func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 	if err := l.CheckCombination(l.Settings); err != nil {
 		return l, console.Usage(err)
 	}
-	l.Settings = learner.CopySettings(l.Settings)
+	l.Settings = l.Settings.Copy()
 	l.DropUnusedOptions(l.Settings)
 	stops := l.Has("early-stop") && l.Text("early-stop") != "0"
 	if l.ChoosesByValidation && l.Option("pocket") == nil && o.validation == "" && stops {
@@ -170,7 +170,7 @@ func blame(l train.Learner, option string) string {
 // scales tells whether the learning rate only scales the weights. That holds for a perceptron that begins with zeros
 // and has neither margin nor penalty.
 func scales(l train.Learner) bool {
-	if l.PerceptronUpdate == nil {
+	if !l.IsPerceptron() {
 		return false
 	}
 	margin, l2 := l.PerceptronUpdate(l.Settings)

@@ -170,7 +170,7 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 // trainingPairs returns the options, the convergence and the updates.
 func (r *Report) trainingPairs(o *trainOptions, m *model.Model) []string {
 	pairs := []string{"options", o.defaultsText()}
-	if o.learner.SolverTexts != nil {
+	if o.learner.IsBatch() {
 		pairs = append(pairs, console.SolverFacts(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.convergence(o),
@@ -237,7 +237,7 @@ func (r *Report) results() []string {
 func (r *Report) weights(o *trainOptions, m *model.Model) []string {
 	pairs := console.Kernel(m.Expansion)
 	voted := m.Options.Form == string(learner.Voted) // each vector has its own loss and norm
-	if o.learner.PerceptronUpdate != nil && !voted {
+	if o.learner.IsPerceptron() && !voted {
 		pairs = append(pairs, "loss", humanize.NumberOrUnknown(r.Loss, ""))
 	}
 	pairs = append(pairs, "radius", humanize.NumberOrUnknown(r.Radius, ", the largest norm of a row"))

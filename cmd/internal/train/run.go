@@ -200,7 +200,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 func (t *trainer) copiesRows() bool {
 	const mostHessian = 1 << 14
 	l1 := t.learner.Text("l1")
-	return t.learner.SolvesForOptimum && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 ||
+	return t.learner.IsBatch() && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 ||
 		t.learner.Text("nonnegative") == "true")
 }
 
@@ -217,7 +217,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		t.Storage.Hold(bytes)
 	case t.copiesRows():
 		t.Storage.Extend(2 * bytes) // for the elements by column, and for the elements of a step
-	case t.learner.SolvesForOptimum:
+	case t.learner.IsBatch():
 		t.Storage.Extend(bytes / 2) // for copies of dense rows: at most a quarter of the elements, with an index each
 	}
 	for _, step := range []struct {

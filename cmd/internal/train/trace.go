@@ -133,8 +133,8 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 // follows tells whether the report follows the training: with --trace its updates, and without --trace only the passes
 // of a solver, since to follow updates takes longer than to learn. A training with shards has no single path to follow.
 func (o *trainOptions) follows() bool {
-	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.SolvesForOptimum &&
-		learner.SharedOptions(o.learner.Settings).Shards <= 1)
+	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.IsBatch() &&
+		o.learner.Settings.Shared().Shards <= 1)
 }
 
 // newTrace completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.

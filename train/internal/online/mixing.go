@@ -298,7 +298,7 @@ func NewShards(src block.Source, opt learner.Options, newMember func(rows block.
 // CheckMemory returns an error if the weights of all shards don't fit in the memory beside the rows. each is the number
 // of bytes of a shard.
 func CheckMemory(task *learner.Task, each int64) error {
-	shards := learner.SharedOptions(task.Settings).Shards
+	shards := task.Settings.Shared().Shards
 	if shards < 2 {
 		return nil
 	}

@@ -120,14 +120,19 @@ func (q *quietRule) verify(context.Context) (bool, error) {
 	return false, nil
 }
 
+// quiet is the algorithm of a quietRule.
+type quiet struct{ learner.Algorithm }
+
+func (quiet) Rule(_ context.Context, t *Training) (Rule, error) {
+	q := new(quietRule)
+	t.ConvergesByStreak, t.AnyUpdates = true, q.verify
+	return q, nil
+}
+
 // TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
 func TestShardVerifies(t *testing.T) {
-	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}}
-	shard := require.Value(newShard(l, func(_ context.Context, t *Training) (Rule, error) {
-		q := new(quietRule)
-		t.ConvergesByStreak, t.AnyUpdates = true, q.verify
-		return q, nil
-	}, nil, learner.Options{Order: learner.Random}, numberedRows(3), 0))(t)
+	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}, Algorithm: quiet{}}
+	shard := require.Value(newShard(l, nil, learner.Options{Order: learner.Random}, numberedRows(3), 0))(t)
 	m := member{shard}
 	if err := m.Pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want the error of Verify", err)

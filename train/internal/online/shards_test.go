@@ -197,15 +197,15 @@ func (p *path) mix(parts []*path, mix learner.Mix) {
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
 	hinge := func(o learner.Options) learner.Settings {
-		o.Eta = adaGradRate
-		return learner.SetSharedOptions(&ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Loss: ftrl.Hinge}}, o)
+		return &ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Order: o.Order, Epochs: o.Epochs, Eta: adaGradRate,
+			Shards: o.Shards, Loss: ftrl.Hinge}, Run: o.Run}
 	}
-	aggressive := func(o learner.Options) learner.Settings {
-		return learner.SetSharedOptions(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3}}, o)
+	with := func(o learner.Options, loss passiveaggressive.Loss) learner.Settings {
+		return &passiveaggressive.Settings{Options: passiveaggressive.Options{Order: o.Order, Epochs: o.Epochs, Shards: o.Shards, Mix: o.Mix,
+			C: 0.3, Loss: loss}, Run: o.Run}
 	}
-	squared := func(o learner.Options) learner.Settings {
-		return learner.SetSharedOptions(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3, Loss: passiveaggressive.SquaredHinge}}, o)
-	}
+	aggressive := func(o learner.Options) learner.Settings { return with(o, passiveaggressive.Hinge) }
+	squared := func(o learner.Options) learner.Settings { return with(o, passiveaggressive.SquaredHinge) }
 	for i, c := range []struct {
 		learner *learner.Learner
 		opt     func(learner.Options) learner.Settings

@@ -15,7 +15,7 @@ import (
 	"halfspace/train/learner"
 )
 
-// Train trains l, which must come from WithRule or WithSteppers, on all rows of src with the settings s. The result
+// Train trains l, whose algorithm must be a RuleMaker, on all rows of src with the settings s. The result
 // doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's
 // error.
 func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
@@ -31,61 +31,67 @@ func TrainValidated(ctx context.Context, l *learner.Learner, src, validation blo
 	return learned.Result, err
 }
 
-// A RuleMaker returns the rule of a training, or of a shard. It uses the fields of t above Rule.
-type RuleMaker func(ctx context.Context, t *Training) (Rule, error)
+// A RuleMaker is an algorithm that learns by a rule.
+type RuleMaker interface {
+	learner.Algorithm
 
-// WithRule sets Train of a learner, and returns it. Train makes up to Epochs epochs in the order Order.
-//
-// With more than one shard, each shard has its own rule in an epoch. All rules begin with the same weights and vectors.
-// After the epoch, their weights and vectors are mixed.
-func WithRule(l *learner.Learner, rule RuleMaker) *learner.Learner {
-	var pass *distributed.Task[passArgs, ShardResult]
-	if l.Option("shards") != nil {
-		pass = newPassTask(l, rule)
-	}
-	l.Train = func(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
-		t := &Training{Learner: l, Task: task}
-		if err := t.prepare(ctx, rule); err != nil {
-			return nil, err
-		}
-		if t.Opt.Shards > 1 {
-			var err error
-			t.shards, err = NewShards(t.Src, t.Opt, func(rows block.Source, number int) (Member, error) {
-				m, err := newShard(l, rule, t.Task, t.Opt, rows, number)
-				if err == nil {
-					m.parent = t
-					m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
-				}
-				return member{m}, err
-			}, func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error) {
-				return t.passesOnCluster(ctx, pass, epoch, dealt)
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-		r, err := t.train(ctx)
-		if r == nil {
-			return nil, err
-		}
-		own := any(r)
-		if t.OwnResult != nil {
-			own = t.OwnResult(r)
-		}
-		return &learner.TaskResult{Result: r, OwnResult: own, AddToModel: t.AddToModel}, err
-	}
+	// Rule returns the rule of a training, or of a shard. It uses the fields of t above Rule.
+	Rule(ctx context.Context, t *Training) (Rule, error)
+}
+
+// passes are the tasks that make the passes of shards on a cluster, by the names of the learners.
+var passes = map[string]*distributed.Task[passArgs, ShardResult]{}
+
+// Sharded makes a learner whose rules are Mixers ready for shards on a cluster, and returns it. A program calls it once
+// for a learner, when it begins.
+func Sharded(l *learner.Learner) *learner.Learner {
+	passes[l.Name] = newPassTask(l)
 	return l
 }
 
+// Learn is the training of l, whose algorithm must be a RuleMaker. It makes up to Epochs epochs in the order Order.
+//
+// With more than one shard, each shard has its own rule in an epoch. All rules begin with the same weights and vectors.
+// After the epoch, their weights and vectors are mixed.
+func Learn(ctx context.Context, l *learner.Learner, task *learner.Task) (*learner.TaskResult, error) {
+	t := &Training{Learner: l, Task: task}
+	if err := t.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if t.Opt.Shards > 1 {
+		var err error
+		t.shards, err = NewShards(t.Src, t.Opt, func(rows block.Source, number int) (Member, error) {
+			m, err := newShard(l, t.Task, t.Opt, rows, number)
+			if err == nil {
+				m.parent = t
+				m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
+			}
+			return member{m}, err
+		}, t.passesOnCluster)
+		if err != nil {
+			return nil, err
+		}
+	}
+	r, err := t.train(ctx)
+	if r == nil {
+		return nil, err
+	}
+	own := any(r)
+	if t.OwnResult != nil {
+		own = t.OwnResult(r)
+	}
+	return &learner.TaskResult{Result: r, OwnResult: own, AddToModel: t.AddToModel}, err
+}
+
 // prepare checks the shared options and the rows, and makes the rule.
-func (t *Training) prepare(ctx context.Context, rule RuleMaker) (err error) {
+func (t *Training) prepare(ctx context.Context) (err error) {
 	l, task := t.Learner, *t.Task
-	task.Settings = learner.CopySettings(task.Settings)
+	task.Settings = task.Settings.Copy()
 	if t.Src, err = l.Begin(ctx, task.Rows, task.Settings); err != nil {
 		return err
 	}
-	t.Task, t.Opt = &task, learner.SharedOptions(task.Settings)
-	if err := t.makeRule(ctx, rule); err != nil {
+	t.Task, t.Opt = &task, task.Settings.Shared()
+	if err := t.makeRule(ctx); err != nil {
 		return err
 	}
 	if t.Opt.Shards > 1 {
@@ -97,7 +103,7 @@ func (t *Training) prepare(ctx context.Context, rule RuleMaker) (err error) {
 // mixer returns the rule of a learner with shards.
 func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
 
-func (t *Training) makeRule(ctx context.Context, rule RuleMaker) (err error) {
+func (t *Training) makeRule(ctx context.Context) (err error) {
 	if t.Learner.Option("max-updates") == nil {
 		t.Opt.MaxUpdates = 0
 	}
@@ -105,7 +111,7 @@ func (t *Training) makeRule(ctx context.Context, rule RuleMaker) (err error) {
 		t.Opt.Order = learner.Cyclic
 	}
 	t.Rows, t.startTime = t.Src.Rows(), time.Now()
-	if t.Rule, err = rule(ctx, t); err != nil {
+	if t.Rule, err = t.Learner.Algorithm.(RuleMaker).Rule(ctx, t); err != nil {
 		return err
 	}
 	t.log = make([]uint32, MostRows(kernel.Stride(t.Src.Spec().Cols())))
@@ -152,12 +158,11 @@ func (t *Training) mixShards(shards []ShardResult) (clean bool) {
 }
 
 // newShard returns the training of a shard in an epoch.
-func newShard(l *learner.Learner, rule RuleMaker, task *learner.Task, opt learner.Options, rows block.Source,
-	number int) (*Training, error) {
+func newShard(l *learner.Learner, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
 	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
 	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
 	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, isShard: true, shardNumber: number}
-	return t, t.makeRule(context.Background(), rule)
+	return t, t.makeRule(context.Background())
 }
 
 // A member is the training of a shard as a Member.
@@ -195,7 +200,7 @@ type passArgs struct {
 }
 
 // newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
-func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs, ShardResult] {
+func newPassTask(l *learner.Learner) *distributed.Task[passArgs, ShardResult] {
 	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (result ShardResult,
 		err error) {
 		s := l.New()
@@ -206,7 +211,7 @@ func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs,
 		if err != nil {
 			return result, err
 		}
-		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, learner.SharedOptions(s), rows, piece.Number)
+		t, err := newShard(l, &learner.Task{Rows: rows, Settings: s}, s.Shared(), rows, piece.Number)
 		if err != nil {
 			return result, err
 		}
@@ -218,27 +223,19 @@ func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs,
 }
 
 // passesOnCluster makes the passes of an epoch on a cluster, and returns the results of the shards.
-func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, ShardResult], epoch int64,
-	dealt [][]int64) (shards []ShardResult, err error) {
-	s := learner.CopySettings(t.Task.Settings)
+func (t *Training) passesOnCluster(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
+	s := t.Task.Settings.Copy()
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}
-	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
+	err = distributed.Each(ctx, t.Src, passes[t.Learner.Name], passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
 		func(p ShardResult) error {
 			shards = append(shards, p)
 			return nil
 		})
 	return shards, err
-}
-
-// WithSteppers is WithRule with the learner's steppers. The training converges if an epoch in any order but
-// learner.Random changes nothing.
-func WithSteppers(l *learner.Learner) *learner.Learner {
-	l.BeginsWithModel = true
-	return WithRule(l, newStepperRule)
 }
 
 // A stepperRule is the rule of a stepper.
@@ -249,7 +246,9 @@ type stepperRule struct {
 	gather Gatherer
 }
 
-func newStepperRule(_ context.Context, t *Training) (Rule, error) {
+// StepperRule returns the rule of a learner whose algorithm is learner.Online. The training converges if an epoch in any
+// order but learner.Random changes nothing.
+func StepperRule(_ context.Context, t *Training) (Rule, error) {
 	spec := t.Src.Spec()
 	stepper, err := t.Learner.Stepper(spec, t.Task.Settings)
 	if err != nil {
