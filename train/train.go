@@ -18,6 +18,7 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/train/arow"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
@@ -66,6 +67,7 @@ var Learners = []*learner.Learner{
 	passiveaggressive.Learner,
 	ftrl.FTRL,
 	ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner,
+	arow.Learner,
 }
 
 // Names returns the names of the learners that have every property: all learners without a property.
