@@ -80,7 +80,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training,
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
 	l.Training = online.New(data, opt.Shared())
 	l.Rule, l.RuleCountsUpdates, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
-	l.Prepare, l.AfterEpoch, l.Sum = l.prepare, l.endEpoch, l.alphas
+	l.Judges = []online.Judge{permuted{training: l}}
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {
 		if err := learner.TwoClasses(data.Spec()); err != nil {
@@ -148,8 +148,8 @@ func (l *training) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 // Weights returns nil: the classifiers have mistakes in place of weights.
 func (l *training) Weights() []float32 { return nil }
 
-// alphas returns the SHA-256 of the dual coefficients: the number of updates of each row, for each class.
-func (l *training) alphas() func() [sha256.Size]byte {
+// Sum returns the SHA-256 of the dual coefficients: the number of updates of each row, for each class.
+func (l *training) Sum() func() [sha256.Size]byte {
 	var all [][]uint32
 	for _, m := range l.binaries {
 		updates := make([]uint32, l.n)
@@ -161,8 +161,13 @@ func (l *training) alphas() func() [sha256.Size]byte {
 	return learner.SumOf(all...)
 }
 
-// endEpoch ends the classifiers without a mistake in a permutation of all rows.
-func (l *training) endEpoch(context.Context) error {
+// A permuted is the online.Judge that ends classifiers without a mistake in a permutation of all rows.
+type permuted struct {
+	online.Bystander
+	*training
+}
+
+func (l permuted) AfterEpoch(context.Context) error {
 	for _, m := range l.binaries {
 		if l.opt.Order == learner.Shuffle && len(m.mistakes) == m.mistakesBefore && !m.done {
 			m.finish(l.Visits, true)
@@ -176,10 +181,10 @@ func (m *binary) finish(visit int64, converged bool) {
 	m.done, m.converged, m.lastVisit = true, converged, visit
 }
 
-// prepare makes the panels of a window of a permutation change the scores of the window's rows alone. After the window
+// Prepare makes the panels of a window of a permutation change the scores of the window's rows alone. After the window
 // all workers update the scores of the other rows, each worker in the order of the mistakes. So all workers read the
 // matrix from memory.
-func (l *training) prepare(p *online.Pass) {
+func (l *training) Prepare(p *online.Pass) {
 	windows := l.allProducts != nil && l.n > mostCachedRows && (l.opt.Order == learner.Shuffle || l.opt.Order == learner.FixedShuffle)
 	p.BeforePanels = func(length int, cut func(at, rows int) online.Panel) {
 		l.length, l.cut, l.hotRows = length, cut, []rowRange{{0, l.n}}
@@ -207,7 +212,7 @@ func (l *training) groups() (rows []rowRange) {
 
 // Visit goes from one mistake of any classifier in the panel to the next mistake; see online.Rule. Classifiers with a
 // mistake on the same row share the row's inner products. Visit updates only the scores of hot rows.
-func (l *training) Visit(ctx context.Context, p *online.Panel, place int, _ []uint32) (visits, updates int, err error) {
+func (l *training) Visit(ctx context.Context, p *online.Panel, _ []uint32) (visits, updates int, err error) {
 	for _, m := range l.binaries {
 		l.seek(m, p, 0)
 	}
@@ -229,7 +234,7 @@ func (l *training) Visit(ctx context.Context, p *online.Panel, place int, _ []ui
 			return visits, updates, nil
 		}
 		i := uint32(p.Number(at))
-		g, err := l.row(ctx, int(i), l.nextWrongRows(first, place+at+1))
+		g, err := l.row(ctx, int(i), l.nextWrongRows(first, p.Place+at+1))
 		if err != nil {
 			return at, updates, err
 		}

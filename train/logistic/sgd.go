@@ -115,14 +115,12 @@ func newDescent(ctx context.Context, t *online.Training) (online.Rule, error) {
 	if !optimize.HasManyColumns(d.cols) {
 		d.stepRows, d.g, d.move = batchRows, d.zeros(), d.zeros()
 		d.Mean, d.Scale = make([]float64, d.cols), make([]float64, d.cols)
-		t.Prepare = func(p *online.Pass) { p.LeastDenseRows = batchRows }
 	}
 	t.ReportsLastSum = true
 	if t.IsShard() {
 		return d, nil
 	}
-	t.AfterEpoch, t.AfterLastEpoch, t.OwnResult = d.afterEpoch, d.boundGap, d.ownResult
-	t.Sum = func() func() [sha256.Size]byte { return learner.SumOf(d.vectorsOfState()...) }
+	t.Judges = []online.Judge{proving{descent: d}}
 	return d, d.begin(ctx)
 }
 
@@ -220,7 +218,7 @@ func (d *descent) settle() {
 	d.numbers[scale], d.numbers[shift], d.numbers[growth] = 1, 0, 1
 }
 
-func (d *descent) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, steps int, err error) {
+func (d *descent) Visit(_ context.Context, p *online.Panel, log []uint32) (visits, steps int, err error) {
 	c := d.scratch.Get().(*scratch)
 	defer d.scratch.Put(c)
 	b, lo := d.gather.Rows(p)
@@ -297,7 +295,25 @@ func (d *descent) moveByRow(c *scratch, row *block.Block, by, share float64) {
 	n[shift] += float64(float64(n[growth]*share) * n[scale])
 }
 
-func (d *descent) afterEpoch(ctx context.Context) error {
+// Prepare makes panels of whole batches; see online.Preparer.
+func (d *descent) Prepare(p *online.Pass) {
+	if d.stepRows > 1 {
+		p.LeastDenseRows = batchRows
+	}
+}
+
+// Sum returns the hash of the state; see online.Summer.
+func (d *descent) Sum() func() [sha256.Size]byte { return learner.SumOf(d.vectorsOfState()...) }
+
+// A proving is the online.Judge that ends a training whose gap is proven to be small, and bounds the gap at the end.
+type proving struct {
+	online.Bystander
+	*descent
+}
+
+func (d proving) AfterTraining(ctx context.Context) error { return d.boundGap(ctx) }
+
+func (d proving) AfterEpoch(ctx context.Context) error {
 	n := &d.numbers
 	stale := n[staleEpochs] + 1
 	if n[epochLoss] < n[leastLoss]*(1-leastProgress) {
@@ -340,7 +356,12 @@ func (d *descent) boundGap(ctx context.Context) error {
 	return err
 }
 
-func (d *descent) ownResult(r *learner.Result) any {
+// OwnResult returns a *Result; see online.Owner.
+func (d *descent) OwnResult(r *learner.Result) *learner.TaskResult {
+	return &learner.TaskResult{Result: r, OwnResult: d.result(r)}
+}
+
+func (d *descent) result(r *learner.Result) *Result {
 	own := &Result{Result: *r, Solver: SGD, ExactWeights: d.compact(d.exactWeights()), Gap: math.Inf(1)}
 	own.OutOfPasses = own.Epochs >= d.opt.Epochs
 	if r.Interrupted {

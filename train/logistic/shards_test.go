@@ -73,7 +73,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 						b, r := index.At(rows[id])
 						part.AppendRow(b, r)
 					}
-					_, steps, err := one.Visit(t.Context(), &online.Panel{Block: part, Hi: part.Len()}, 0, log)
+					_, steps, err := one.Visit(t.Context(), &online.Panel{Block: part, Hi: part.Len()}, log)
 					require.NoError(t, err)
 					count += int64(steps)
 				}
@@ -195,7 +195,7 @@ func TestShardsMemory(t *testing.T) {
 			one.bound = nil // shards have none
 			for b := range d.Blocks(t.Context()) {
 				panel := &online.Panel{Block: b, Hi: b.Len()}
-				_, _, err := one.Visit(t.Context(), panel, 0, make([]uint32, b.Len()))
+				_, _, err := one.Visit(t.Context(), panel, make([]uint32, b.Len()))
 				require.NoError(t, err)
 			}
 			return one

@@ -104,17 +104,32 @@ func (k *keeper) state(w *checkpoint.Walk) {
 	k.State(w)
 }
 
-// bestErrors returns the number of errors of the best weights so far, or -1 if no weights were judged.
-func (l *training) bestErrors() int64 {
+// A keeping is the online.Judge of a training with a keeper.
+type keeping struct{ *training }
+
+func (l keeping) Resume(ctx context.Context) error {
+	return l.keeper.stopIfPerfect(l.keeper.JudgeBatch(ctx))
+}
+
+func (l keeping) AfterUpdates(ctx context.Context) error {
+	return l.keeper.stopIfPerfect(l.keeper.AfterUpdate(ctx, l.w, l.Updates, l.Visits))
+}
+
+func (l keeping) AfterEpoch(ctx context.Context) error {
+	return l.keeper.endEpoch(ctx, l.presentWeights(), l.Updates, l.Visits)
+}
+
+// BestErrors returns the number of errors of the best weights so far, or -1 if no weights were judged.
+func (l keeping) BestErrors() int64 {
 	if l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros
 		return -1
 	}
 	return l.keeper.Best().Errors
 }
 
-// judgeLast judges the last weights. If the best weights make no errors, they ended the training. Then judgeLast sets
-// the counts of updates and visits back to the counts at their update.
-func (l *training) judgeLast(ctx context.Context) error {
+// AfterTraining judges the last weights. If the best weights make no errors, they ended the training. Then it sets the
+// counts of updates and visits back to the counts at their update.
+func (l keeping) AfterTraining(ctx context.Context) error {
 	if err := l.keeper.AfterTraining(ctx, l.presentWeights(), l.Updates, l.Visits); err != nil {
 		return err
 	}

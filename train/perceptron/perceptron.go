@@ -146,31 +146,19 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	if l.opt.Trace != nil {
 		l.tracer = &tracer{w: make([]float32, len(l.w)), updatesPerPoint: max(1, l.opt.TraceEvery), cols: spec.Cols()}
 	}
-	t.ConvergesByStreak = true
+	t.Streak = &online.Streak{AnyUpdates: func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }, Unvisited: l.unvisited}
 	t.OneUpdatePerPanel = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
 	l.keeper, err = newKeeper(ctx, t.Src, validation, l.opt, vectors)
 	if p, ok := l.keeper.pocket(); ok && versus > 0 {
 		p.LeaveZeros()
 	}
-	l.setHooks()
-	return l, err
-}
-
-func (l *training) setHooks() {
-	t := l.Training
-	t.Prepare, t.AfterEpoch, t.Unvisited, t.CompleteResult = l.prepare, l.endEpoch, l.unvisited, l.completeResult
-	t.AnyUpdates = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
+	if l.opt.L2 > 0 {
+		t.Judges = append(t.Judges, decay{training: l})
+	}
 	if l.keeper != nil {
-		t.AfterLastEpoch, t.BestErrors = l.judgeLast, l.bestErrors
-		t.Resume = func(ctx context.Context) error { return l.keeper.stopIfPerfect(l.keeper.JudgeBatch(ctx)) }
-		t.AfterUpdates = func(ctx context.Context) error {
-			return l.keeper.stopIfPerfect(l.keeper.AfterUpdate(ctx, l.w, l.Updates, l.Visits))
-		}
+		t.Judges = append(t.Judges, keeping{l})
 	}
-	if l.voters != nil {
-		t.AfterEvaluation = l.countVoteErrors
-		t.AddToModel = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
-	}
+	return l, err
 }
 
 // newRule returns the rule of the options for rows of a spec, and the number of its vectors of weights.
@@ -186,7 +174,7 @@ func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) 
 }
 
 // Visit visits the rows of a panel; see online.Rule.
-func (l *training) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (l *training) Visit(_ context.Context, p *online.Panel, log []uint32) (visits, updates int, err error) {
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}
@@ -203,8 +191,8 @@ func (l *training) Visit(_ context.Context, p *online.Panel, _ int, log []uint32
 	return visits, updates, err
 }
 
-// prepare sets the functions of a pass.
-func (l *training) prepare(p *online.Pass) {
+// Prepare sets the functions of a pass; see online.Preparer.
+func (l *training) Prepare(p *online.Pass) {
 	// The visits whose sum is added to the mean, or that end the training, if they make no update.
 	p.MostSparseRows = func() int64 {
 		if l.mean != nil {
@@ -220,25 +208,29 @@ func (l *training) prepare(p *online.Pass) {
 	}
 }
 
-// endEpoch divides all weights but the bias by 1 + eta l2; see Options.L2. Then the keeper judges the weights.
-func (l *training) endEpoch(ctx context.Context) error {
-	if l.opt.L2 > 0 && l.decayedEpochs <= l.Epoch {
-		l.decayedEpochs = l.Epoch + 1
-		if l.mean != nil {
-			l.mean.end(l.w)
-		}
-		factor := float32(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
-		for v := range slices.Chunk(l.w, l.rule.stride) {
-			for i := range v[:l.Src.Spec().Width()] {
-				v[i] *= factor
-			}
-		}
-		l.ResetStreak()
-	}
-	if l.keeper == nil {
+// A decay is the penalty L2: after each epoch, it divides all weights but the bias by 1 + eta l2; see Options.L2.
+type decay struct {
+	online.Bystander
+	*training
+}
+
+func (d decay) AfterEpoch(context.Context) error {
+	l := d.training
+	if l.decayedEpochs > l.Epoch { // an interrupt came after the decay
 		return nil
 	}
-	return l.keeper.endEpoch(ctx, l.presentWeights(), l.Updates, l.Visits)
+	l.decayedEpochs = l.Epoch + 1
+	if l.mean != nil {
+		l.mean.end(l.w)
+	}
+	factor := float32(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
+	for v := range slices.Chunk(l.w, l.rule.stride) {
+		for i := range v[:l.Src.Spec().Width()] {
+			v[i] *= factor
+		}
+	}
+	l.Streak.Reset()
+	return nil
 }
 
 // presentWeights returns the weights, or with a mean the mean, of a training that ends now.
@@ -334,7 +326,8 @@ func mayUpdateChunk(src block.Source, args mayUpdateArgs) func(block.Chunk) bool
 	}
 }
 
-func (l *training) completeResult(r *learner.Result) {
+// CompleteResult sets the kept weights, and the figures of the pocket; see online.Completer.
+func (l *training) CompleteResult(r *learner.Result) {
 	r.Weights = l.Unpad(l.presentWeights())
 	if l.keeper != nil {
 		r.LastWeights = r.Weights
@@ -347,12 +340,24 @@ func (l *training) completeResult(r *learner.Result) {
 	}
 }
 
-// countVoteErrors counts the errors of the vote.
-func (l *training) countVoteErrors(ctx context.Context, r *learner.Result) (err error) {
+// Evaluate evaluates the weights, and counts the errors of a vote; see online.Evaluator.
+func (l *training) Evaluate(ctx context.Context, r *learner.Result) (err error) {
+	if err := l.Learner.Evaluate(ctx, l.Src, l.opt.Workers, l.Task.Settings, r); err != nil || l.voters == nil {
+		return err
+	}
 	if l.Updates == 0 {
 		return learner.ErrWeightless
 	}
 	r.PredictedRows = nil // the counts were of the mean
 	r.Errors, err = l.voters.errors(ctx, l.Src, l.opt.Workers)
 	return err
+}
+
+// OwnResult adds the voters to the model; see online.Owner.
+func (l *training) OwnResult(r *learner.Result) *learner.TaskResult {
+	own := &learner.TaskResult{Result: r, OwnResult: r}
+	if l.voters != nil {
+		own.AddToModel = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
+	}
+	return own
 }

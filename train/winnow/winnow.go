@@ -120,7 +120,7 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	}
 	r := newStartRule(spec.Cols(), opt)
 	r.Training, r.spec = t, spec
-	t.ConvergesByStreak, t.OneUpdatePerPanel, t.ReportsLastSum = true, true, true
+	t.Streak, t.OneUpdatePerPanel, t.ReportsLastSum = &online.Streak{}, true, true
 	if opt.Literals {
 		signed, err := findSigned(ctx, t.Src)
 		if err != nil {
@@ -165,7 +165,7 @@ func (r *rule) State(w *checkpoint.Walk) {
 // Visit visits rows up to the first mistake, and learns from the mistake. A kernel scores all rows that Visit may
 // visit. Without a mistake the number of rows to score doubles, up to 256. With a mistake it becomes the number of
 // visits.
-func (r *rule) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (r *rule) Visit(_ context.Context, p *online.Panel, log []uint32) (visits, updates int, err error) {
 	b := p.Block
 	for ; visits < p.Len() && updates < len(log); visits++ {
 		row := p.Lo + visits

@@ -48,7 +48,7 @@ func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
 	r := newStartRule(d+1, opt)
 	r.Training = new(online.Training)
 	disjunction(d, rows, seed, func(x []float32, y float32) {
-		_, updates, err := r.Visit(context.Background(), &online.Panel{Block: &block.Block{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, Hi: 1}, 0, make([]uint32, 1))
+		_, updates, err := r.Visit(context.Background(), &online.Panel{Block: &block.Block{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, Hi: 1}, make([]uint32, 1))
 		if err != nil {
 			panic(err)
 		}

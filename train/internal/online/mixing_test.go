@@ -104,7 +104,7 @@ type quietRule struct {
 	hasFailed bool
 }
 
-func (q *quietRule) Visit(_ context.Context, p *Panel, _ int, _ []uint32) (int, int, error) {
+func (q *quietRule) Visit(_ context.Context, p *Panel, _ []uint32) (int, int, error) {
 	return p.Len(), 0, nil
 }
 
@@ -125,7 +125,7 @@ type quiet struct{ learner.Algorithm }
 
 func (quiet) Rule(_ context.Context, t *Training) (Rule, error) {
 	q := new(quietRule)
-	t.ConvergesByStreak, t.AnyUpdates = true, q.verify
+	t.Streak = &Streak{AnyUpdates: q.verify}
 	return q, nil
 }
 

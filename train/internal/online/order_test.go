@@ -50,17 +50,23 @@ func TestEpoch(t *testing.T) {
 				if require.Small() && workers != 1+i%2 {
 					continue
 				}
-				s := require.Value(NewPass(src, learner.Options{Order: order, Run: learner.Run{Seed: seed, Workers: workers}}, 0, nil))(t)
+				s := require.Value(NewPass(src, learner.Options{Order: order, Run: learner.Run{Seed: seed, Workers: workers}}, 0, func(*Pass) {}))(t)
 				var got []uint32
 				one := []float32{1, 0, 0, 0, 0, 0, 0, 0}
-				visit := func(p *Panel, _ int) (visits int, err error) {
-					for i := range max(1, p.Len()-1) { // a visit may end before its panel
-						b, r := p.At(i)
-						got = append(got, uint32(b.Dot(r, one)))
+				visit := func(skip int64) error {
+					for p, err := range s.Panels(t.Context(), epoch, skip) {
+						if err != nil {
+							return err
+						}
+						for p.Visits = range max(1, p.Len()-1) { // a visit may end before its panel
+							b, r := p.At(p.Visits)
+							got = append(got, uint32(b.Dot(r, one)))
+						}
+						p.Visits++
 					}
-					return max(1, p.Len()-1), nil
+					return nil
 				}
-				if err := s.Epoch(t.Context(), epoch, 0, visit); err != nil {
+				if err := visit(0); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got, want) {
@@ -72,18 +78,19 @@ func TestEpoch(t *testing.T) {
 				}
 				for _, skip := range skips {
 					got = got[:0]
-					if err := s.Epoch(t.Context(), epoch, int64(skip), visit); err != nil || !slices.Equal(got, want[skip:]) {
+					if err := visit(int64(skip)); err != nil || !slices.Equal(got, want[skip:]) {
 						t.Errorf("%s, %T, %d workers: other rows were visited after %d (%v)", order, src, workers, skip, err)
 					}
 				}
-				stop, visits := errors.New("stop"), 0
-				if err := s.Epoch(t.Context(), epoch, 0, func(*Panel, int) (int, error) { visits++; return 0, stop }); err != stop || visits != 1 {
-					t.Errorf("%s, %T: %d visits, error %v", order, src, visits, err)
+				for range s.Panels(t.Context(), epoch, 0) { // one visit ends the epoch
+					break
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
-				if err := s.Epoch(ctx, epoch, 0, func(p *Panel, _ int) (int, error) { return p.Len(), nil }); !errors.Is(err, context.Canceled) {
-					t.Errorf("%s, %T: error %v", order, src, err)
+				for p, err := range s.Panels(ctx, epoch, 0) {
+					if p != nil || !errors.Is(err, context.Canceled) {
+						t.Errorf("%s, %T: a panel %v, error %v", order, src, p != nil, err)
+					}
 				}
 			}
 		}

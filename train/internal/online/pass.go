@@ -8,6 +8,8 @@ package online
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -19,6 +21,8 @@ import (
 // A Panel is the rows that one kernel call takes: rows of a block in file order, or rows of an index by number. The
 // first row has position 0.
 type Panel struct {
+	Place  int          // position of the first row in its block or window
+	Visits int          // rows that were visited, by whoever visits the panel; the next panel begins after them
 	Block  *block.Block // nil if rows are visited by number
 	Lo, Hi int          // numbers of the first row and of the row after the last, in Block
 
@@ -116,12 +120,10 @@ type Pass struct {
 
 // NewPass returns passes over the rows of src, in the order opt.Order. The rows are the given shard, 0 without shards.
 // Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. prepare may set the functions of
-// the pass; it may be nil.
+// the pass.
 func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pass)) (p *Pass, err error) {
 	p = &Pass{src: src, opt: opt, stream: StreamNumber(shard, 0), stride: kernel.Stride(src.Spec().Cols())}
-	if prepare != nil {
-		prepare(p)
-	}
+	prepare(p)
 	if opt.Order == learner.Cyclic || opt.Order == "" {
 		return p, nil
 	}
@@ -133,22 +135,27 @@ func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pas
 	return p, err
 }
 
-// Epoch calls visit with the panels of an epoch, without the first skip rows. The first row of a panel has position at
-// in the present block or window. visit returns the number of rows that it visited; the next panel begins after them.
-// Epoch stops at the first error of visit, of the source or of ctx.
-func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *Panel, at int) (visits int, err error)) error {
+// Panels yields the panels of an epoch, without the first skip rows. Whoever visits a panel sets its Visits, the number
+// of rows that it visited; the next panel begins after them. An error of the source or of ctx is the last pair.
+func (p *Pass) Panels(ctx context.Context, epoch, skip int64) iter.Seq2[*Panel, error] {
+	return func(yield func(*Panel, error) bool) {
+		if err := p.eachPanel(ctx, epoch, skip, func(panel *Panel) bool { return yield(panel, nil) }); err != nil && err != errEnough {
+			yield(nil, err)
+		}
+	}
+}
+
+// errEnough ends the panels because no more are wanted.
+var errEnough = errors.New("enough panels")
+
+// eachPanel yields the panels of an epoch. It returns errEnough if yield returned false.
+func (p *Pass) eachPanel(ctx context.Context, epoch, skip int64, yield func(*Panel) bool) error {
 	dense := max(p.LeastDenseRows, kernel.PanelRows(p.stride))
 	within := 0 // rows to skip in the first window
 	each := func(win *window) error {
 		first := within
 		within = 0
-		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, dense),
-			win.index.Sparse() != nil, func(at, rows int) Panel {
-				e, lo := at/kernel.GroupRows, at%kernel.GroupRows
-				hi := min(kernel.GroupRows, lo+rows)
-				return Panel{Index: win.index, Cached: win.cached, window: win,
-					Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Prefetch: win.prefetch(e, lo, hi, p.stride)}
-			}, visit)
+		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, dense), win.index.Sparse() != nil, win.cut(p.stride), yield)
 	}
 	switch p.opt.Order {
 	case learner.Shuffle, learner.FixedShuffle:
@@ -170,8 +177,8 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 		}
 		first := int(min(max(0, skip-b.First), int64(b.Len())))
 		err := p.panels(ctx, first, b.Len(), dense, b.Sparse != nil, func(at, rows int) Panel {
-			return Panel{Block: b, Lo: at, Hi: min(b.Len(), at+rows)}
-		}, visit)
+			return Panel{Place: at, Block: b, Lo: at, Hi: min(b.Len(), at+rows)}
+		}, yield)
 		if err != nil {
 			return err
 		}
@@ -182,18 +189,18 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 // MostRows returns the most rows of a panel, for rows of stride elements.
 func MostRows(stride int) int { return max(kernel.GroupRows, kernel.PanelRows(stride)) }
 
-// panels visits the rows at positions at to length-1. dense is the number of dense rows of a panel.
+// panels yields the panels of the rows at positions at to length-1. dense is the number of dense rows of a panel.
 //
 // Panels of sparse rows are longer, and the kernel for sparse rows limits the work of a call itself. But they end where
 // panels of the same rows in dense form would reach p.MostSparseRows. So both forms give the same weights and counts.
 func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, cut func(at, rows int) Panel,
-	visit func(*Panel, int) (int, error)) error {
+	yield func(*Panel) bool) error {
 	if p.BeforePanels != nil {
 		p.BeforePanels(length, cut)
 		defer p.AfterPanels()
 	}
 	var panel Panel
-	for at < length {
+	for ; at < length; at += panel.Visits {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -206,12 +213,9 @@ func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, c
 			longest := max(dense, kernel.GroupRows)
 			rows = min(longest-at%longest, (at+int(most)+dense-1)/dense*dense-at)
 		}
-		panel = cut(at, rows)
-		visits, err := visit(&panel, at)
-		if err != nil {
-			return err
+		if panel = cut(at, rows); !yield(&panel) {
+			return errEnough
 		}
-		at += visits
 	}
 	return nil
 }

@@ -36,6 +36,16 @@ func (w *window) number(id uint32) int64 {
 	return int64(id)
 }
 
+// cut returns the function that returns the panel with the rows from position at on, at most the given number.
+func (w *window) cut(stride int) func(at, rows int) Panel {
+	return func(at, rows int) Panel {
+		e, lo := at/kernel.GroupRows, at%kernel.GroupRows
+		hi := min(kernel.GroupRows, lo+rows)
+		return Panel{Place: at, Index: w.index, Cached: w.cached, window: w, Rows: w.rows[at:min(len(w.rows), at+hi-lo)],
+			Prefetch: w.prefetch(e, lo, hi, stride)}
+	}
+}
+
 // prefetch returns the features of rows lo to hi-1 of group number e of prefetchGroups, or nil if there are none.
 func (w *window) prefetch(e, lo, hi, stride int) []float32 {
 	if e >= len(w.prefetchGroups) || w.index.Rows() == nil {

@@ -1,0 +1,172 @@
+package online
+
+import (
+	"context"
+	"reflect"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
+	"halfspace/train/learner"
+)
+
+// passes are the tasks that make the passes of shards on a cluster, by the names of the learners.
+var passes = map[string]*distributed.Task[passArgs, ShardResult]{}
+
+// Sharded makes a learner whose rules are Mixers ready for shards on a cluster, and returns it. A program calls it once
+// for a learner, when it begins.
+func Sharded(l *learner.Learner) *learner.Learner {
+	passes[l.Name] = newPassTask(l)
+	return l
+}
+
+// A shard is the place of a training among the trainings of all shards.
+type shard struct {
+	parent        *Training // the training of all shards; nil on a cluster
+	number        int
+	visitsAtBegin int64 // visits of the shard when its pass began or resumed
+}
+
+// IsShard tells whether the training is a shard of another training.
+func (t *Training) IsShard() bool { return t.shard != nil }
+
+// mustPause tells whether the training of all shards is to be saved, and the shard has made some visits.
+func (s *shard) mustPause(visits int64) bool {
+	return s != nil && s.parent != nil && visits > s.visitsAtBegin && s.parent.Opt.Checkpoint.Due(s.parent.Epoch)
+}
+
+// makeShards makes the shards, after the rule of all shards.
+func (t *Training) makeShards() (err error) {
+	if err := CheckMemory(t.Task, t.mixer().ShardBytes()); err != nil {
+		return err
+	}
+	t.shards, err = NewShards(t.Src, t.Opt, func(rows block.Source, number int) (Member, error) {
+		m, err := newShard(t.Learner, t.Task, t.Opt, rows, number)
+		if err == nil {
+			m.shard.parent = t
+			m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
+		}
+		return member{m}, err
+	}, t.passesOnCluster)
+	return err
+}
+
+// mixer returns the rule of a learner with shards.
+func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
+
+// shardsEpoch makes an epoch of all shards, and mixes their weights at its end.
+func (t *Training) shardsEpoch(ctx context.Context) error {
+	if t.visitsInEpoch < t.Rows { // otherwise an interrupt came after the mix
+		parts, err := t.shards.Epoch(ctx, t.Epoch, t.mark)
+		if err != nil {
+			return err
+		}
+		clean := t.mixShards(parts)
+		t.visitsInEpoch = t.Rows
+		if clean && t.Streak != nil {
+			t.Converged, t.Streak.run = true, t.Rows
+			return ErrStop
+		}
+	}
+	if t.Streak == nil && t.Updates == t.updatesBefore && t.Opt.Order != learner.Random {
+		t.Converged = true
+		return ErrStop
+	}
+	return t.checkEnd(ctx)
+}
+
+// mixShards counts the visits and updates of the shards, and mixes them. It tells whether no row would change the
+// weights with which the shards began.
+func (t *Training) mixShards(shards []ShardResult) (clean bool) {
+	clean = true
+	for _, p := range shards {
+		t.Visits += p.Visits
+		t.Updates += p.Updates
+		clean = clean && p.ChangesNothing
+	}
+	t.mixer().MixShards(shards)
+	t.reports.shardVisits.Store(0)
+	t.reports.shardUpdates.Store(0)
+	return clean
+}
+
+// newShard returns the training of a shard in an epoch.
+func newShard(l *learner.Learner, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
+	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
+	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
+	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, shard: &shard{number: number}}
+	return t, t.makeRule(context.Background())
+}
+
+// A member is the training of a shard as a Member.
+type member struct{ *Training }
+
+func (m member) Pass(ctx context.Context, epoch int64) error {
+	pass, err := m.newPass() // its windows are in memory until it ends
+	if err != nil {
+		return err
+	}
+	m.shard.visitsAtBegin = m.Training.Visits
+	if err = m.resume(ctx); err == nil {
+		err = m.visitAll(ctx, pass, epoch)
+	}
+	if err == ErrStop {
+		return nil
+	}
+	return err
+}
+
+func (m member) Result() ShardResult {
+	return ShardResult{State: m.mixer().Vectors(), Weights: m.Rule.Weights(), Visits: m.Training.Visits,
+		Updates: m.Updates, ChangesNothing: m.Converged}
+}
+
+func (m member) Visits() int64 { return m.Training.Visits }
+
+func (m member) State(w *checkpoint.Walk) { m.state(w) }
+
+type passArgs struct {
+	Settings []byte // the learner's options, encoded by distributed.Encode
+	Epoch    int64
+	W        []float32
+	Vectors  [][]float64
+}
+
+// newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
+func newPassTask(l *learner.Learner) *distributed.Task[passArgs, ShardResult] {
+	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (result ShardResult,
+		err error) {
+		s := l.New()
+		if err := distributed.Decode(args.Settings, s); err != nil {
+			return result, err
+		}
+		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
+		if err != nil {
+			return result, err
+		}
+		t, err := newShard(l, &learner.Task{Rows: rows, Settings: s}, s.Shared(), rows, piece.Number)
+		if err != nil {
+			return result, err
+		}
+		t.mixer().Begin(args.W, args.Vectors)
+		m := member{t}
+		err = m.Pass(ctx, args.Epoch)
+		return m.Result(), err
+	})
+}
+
+// passesOnCluster makes the passes of an epoch on a cluster, and returns the results of the shards.
+func (t *Training) passesOnCluster(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
+	s := t.Task.Settings.Copy()
+	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
+	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
+	if err != nil {
+		return nil, err
+	}
+	err = distributed.Each(ctx, t.Src, passes[t.Learner.Name], passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
+		func(p ShardResult) error {
+			shards = append(shards, p)
+			return nil
+		})
+	return shards, err
+}
