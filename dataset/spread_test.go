@@ -157,6 +157,9 @@ func (m mirror) Stat(url string) (fs.FileInfo, error) {
 	return objectInfo{info, files.Version(fmt.Sprintf("%x", text))}, err
 }
 
+// Put fails: the store is for reading.
+func (mirror) Put(context.Context, string, *os.File) error { return fs.ErrInvalid }
+
 // List finds objects below the working directory alone.
 func (mirror) List(prefix string) (all []string, err error) {
 	err = filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {

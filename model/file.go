@@ -128,7 +128,7 @@ func LoadWithin(path string, memory int64) (*Model, error) {
 
 // load reads the file at path with the function read, and names the file in errors.
 func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, files.Cause(err))
 	}

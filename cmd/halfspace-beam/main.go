@@ -22,7 +22,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/halfspace-beam/internal/cluster"
-	"halfspace/cmd/halfspace-beam/internal/objects"
+	"halfspace/internal/objects"
 	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
 )

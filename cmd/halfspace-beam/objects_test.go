@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"halfspace/cmd/halfspace-beam/internal/objects"
-	"halfspace/cmd/halfspace-beam/internal/objects/servers"
+	"halfspace/internal/objects"
+	"halfspace/internal/objects/servers"
 	"halfspace/internal/files"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/halfspace-beam/internal/cluster"
-	"halfspace/cmd/halfspace-beam/internal/objects"
+	"halfspace/internal/objects"
 	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
 	scoring "halfspace/cmd/internal/predict"

@@ -2,11 +2,14 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"halfspace/cmd/internal/cli"
+	"halfspace/internal/objects"
 )
 
 func main() {
+	objects.Use(context.Background())
 	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
 }

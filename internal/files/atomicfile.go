@@ -140,6 +140,9 @@ func open(ctx context.Context, path string) (output, error) {
 	if std := standardStream(path); std != nil {
 		return stream{ctx, std, false}, nil
 	}
+	if Scheme(path) != "" {
+		return newObject(ctx, path)
+	}
 	if inherited := descriptor(path); inherited != "" {
 		return inherit(ctx, inherited)
 	}
@@ -175,6 +178,9 @@ func open(ctx context.Context, path string) (output, error) {
 // LockFor takes the lock of the file that Create would replace at path. No other run can lock the file until the lock is
 // released. For a path that Create would write directly, LockFor returns neither a lock nor an error.
 func LockFor(path string) (*Lock, error) {
+	if Scheme(path) != "" {
+		return nil, nil
+	}
 	if descriptor(path) != "" || standardStream(path) != nil {
 		return nil, nil
 	}
@@ -260,6 +266,33 @@ func resolve(path string) (string, error) {
 	}
 	return "", syscall.ELOOP
 }
+
+// An object is an object of a store that is being written, in a file without a name until it is whole.
+type object struct {
+	*os.File
+	ctx   context.Context
+	store Store
+	url   string
+}
+
+func newObject(ctx context.Context, url string) (output, error) {
+	s, err := StoreOf(url)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", url, err)
+	}
+	f, err := CreateUnnamed()
+	if err != nil {
+		return nil, err
+	}
+	return object{f, ctx, s, url}, nil
+}
+
+func (o object) commit() error {
+	defer o.Close()
+	return o.store.Put(o.ctx, o.url, o.File)
+}
+
+func (o object) abort() { o.Close() }
 
 // A stream is a device, a pipe or a standard stream. Bytes written to it can't be taken back. A write may wait for its
 // reader.

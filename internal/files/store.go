@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,6 +30,8 @@ type Store interface {
 	Stat(url string) (fs.FileInfo, error)
 	// List returns the URLs of the objects that begin with a prefix, sorted.
 	List(prefix string) ([]string, error)
+	// Put writes an object with the content of a file, whole or not at all.
+	Put(ctx context.Context, url string, f *os.File) error
 }
 
 // A Version distinguishes objects of the same name, size and time.
@@ -53,9 +56,15 @@ var stores = map[string]Store{}
 // AnyStore tells whether any store is registered.
 func AnyStore() bool { return len(stores) > 0 }
 
-// Register makes s the store for URLs of a scheme, such as "gs". Programs call Register at their start, before any
-// goroutine opens files: the stores have no lock.
-func Register(scheme string, s Store) { stores[scheme] = s }
+// Register makes s the store for URLs of a scheme, such as "gs"; nil undoes that. Programs call Register at their start,
+// before any goroutine opens files: the stores have no lock.
+func Register(scheme string, s Store) {
+	if s == nil {
+		delete(stores, scheme)
+		return
+	}
+	stores[scheme] = s
+}
 
 var address = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
 
@@ -76,11 +85,9 @@ func StoreOf(path string) (Store, error) {
 	case scheme == "file":
 		return nil, &StoreError{Text: "this is an address, not a path: leave out file://"}
 	case AnyStore():
-		known := strings.Join(slices.Sorted(maps.Keys(stores)), ":// and ")
+		known := strings.Join(slices.Sorted(maps.Keys(stores)), "://, ")
 		return nil, &StoreError{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to "+
 			"a local folder", scheme, known)}
-	case scheme == "gs" || scheme == "s3":
-		return nil, &StoreError{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
 	}
 	return nil, &StoreError{Text: "only local files are read: copy it here first"}
 }

@@ -17,6 +17,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/schema"
@@ -68,13 +69,13 @@ func Inspect(a *console.App) *cobra.Command {
 			return err
 		}
 		flags.NameArrays(&data.Options)
-		switch info, err := os.Stat(args[0]); {
+		switch info, err := files.Stat(args[0]); {
 		case data.Label != "":
 			return inspectColumns(cmd.Context(), a, args, data.Options, &memory, asJSON)
 		case len(rowsOptions(cmd)) > 0:
 			return console.Usagef("--%s without --label: inspect reads the rows with --label COLUMN alone",
 				strings.Join(rowsOptions(cmd), ", --"))
-		case err == nil && info.IsDir():
+		case err == nil && info.IsDir() || err != nil && files.Scheme(args[0]) != "":
 			return inspectFolder(cmd.Context(), a, args[0], asJSON)
 		}
 		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
@@ -127,7 +128,7 @@ func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool
 		return err
 	}
 	for _, file := range r.Files {
-		info, err := os.Stat(file)
+		info, err := files.Stat(file)
 		if err != nil {
 			return console.OpenError(file, err)
 		}
@@ -218,10 +219,10 @@ func isObject(path string) (bool, error) {
 		return false, nil
 	}
 	// Stat comes before Open: opening a named pipe would wait for a writer.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	if info, err := files.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)
 	}
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return false, console.OpenError(path, err)
 	}

@@ -143,7 +143,7 @@ func Claim(a *App, path string, inputs []string) error {
 }
 
 // checkLocal returns an error if one of the paths is an address, such as s3://.... verb is "read", "written" or
-// "streamed".
+// "streamed"; objects of a store can be "put" or "fetched".
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
 		scheme := files.Scheme(p)
@@ -151,6 +151,12 @@ func checkLocal(verb string, paths ...string) error {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file"):
 			return Usagef("%s is an address, not a path: leave out %s://", p, scheme)
+		case verb == "put" && !files.AnyStore():
+			return Usagef("%s: only local files are written: write one, and copy it there", p)
+		case verb == "put" || verb == "fetched":
+			if _, err := files.StoreOf(p); err != nil {
+				return Usagef("%s: %w", p, err)
+			}
 		case verb == "written":
 			return Usagef("%s: only local files are written: write one, and copy it there", p)
 		case verb == "streamed":
@@ -167,7 +173,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(checkNames(cmd), checkData(cmd, args)); err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"init", "read"}, {"out", "written"},
+	for _, f := range []struct{ name, verb string }{{"model", "fetched"}, {"init", "fetched"}, {"out", "put"},
 		{"cache", "written"}, {"roc", "written"},
 		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}, {"onnx-columns", "written"}} {
 		flag := cmd.Flags().Lookup(f.name)
@@ -218,23 +224,17 @@ func checkNames(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// checkData returns an error if the data is an address that can't be read. In halfspace-beam, the verbs train, eval and
-// predict read objects of stores.
+// checkData returns an error if the data is an address that can't be read.
 func checkData(cmd *cobra.Command, args []string) error {
 	if f := cmd.Flags().Lookup("validation"); f != nil {
 		args = append(slices.Clone(args), f.Value.String())
 	}
-	onBeam := cmd.Name() == "train" || cmd.Name() == "eval" || cmd.Name() == "predict"
 	for _, p := range args {
-		_, err := files.StoreOf(p)
-		if onBeam && err == nil {
-			continue
+		if strings.EqualFold(files.Scheme(p), "file") {
+			return checkLocal("streamed", p)
 		}
-		if scheme := files.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || files.AnyStore()) {
+		if _, err := files.StoreOf(p); err != nil {
 			return Usagef("%s: %w", p, err)
-		}
-		if err := checkLocal("streamed", p); err != nil {
-			return err
 		}
 	}
 	return nil

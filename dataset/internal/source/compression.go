@@ -47,7 +47,9 @@ var zipped = compression{name: "zip", extension: ".zip", begins: func(head []byt
 
 // uncompressed returns a file name without the extension of a compression, in lower case.
 func uncompressed(path string) (rest string, of *compression) {
-	path = strings.ToLower(path)
+	if path = strings.ToLower(path); strings.HasPrefix(path, "http") && files.Scheme(path) != "" {
+		path, _, _ = strings.Cut(path, "?")
+	}
 	for _, c := range append(compressions, zipped) {
 		if rest, is := strings.CutSuffix(path, c.extension); is {
 			return rest, &c

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"halfspace/cmd/halfspace-beam/internal/objects"
+	"halfspace/internal/objects"
 	"halfspace/internal/files"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"halfspace/block"
-	"halfspace/cmd/halfspace-beam/internal/objects"
+	"halfspace/internal/objects"
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/distributed"

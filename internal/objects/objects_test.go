@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/cmd/halfspace-beam/internal/objects/servers"
 	"halfspace/internal/files"
+	"halfspace/internal/objects/servers"
 )
 
 // each runs a test with a server of each service.

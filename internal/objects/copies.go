@@ -232,7 +232,7 @@ func (p *objectCopy) fetchBlocks(ctx context.Context, slot, number, first, limit
 			try = 0
 		}
 		if !hasAnswer || try == mostTries || errors.As(err, new(*files.StoreError)) { // the library has tried often enough to begin
-			return explain(ctx, p.info.url, err)
+			return broken(ctx, err)
 		}
 		select {
 		case <-time.After(time.Duration(try) * retryPause):

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"halfspace/internal/files"
+	"halfspace/internal/objects"
+	"halfspace/internal/objects/servers"
+	"halfspace/internal/require"
+)
+
+// TestBuckets: data in a bucket gives the model of the same files, also by a glob and a folder, as text, and with requests that fail in
+// passing. Models and predictions are written to a bucket, and read from it.
+func TestBuckets(t *testing.T) {
+	s3, _ := servers.S3(t), servers.Google(t)
+	objects.Use(t.Context())
+	t.Cleanup(func() {
+		for _, scheme := range []string{"s3", "gs", "https", "http"} {
+			files.Register(scheme, nil)
+		}
+	})
+	dir := t.TempDir()
+	local := func(name string) string { return filepath.Join(dir, name) }
+	for i, name := range []string{"d/0.parquet", "d/1.parquet"} {
+		require.NoError(t, os.MkdirAll(local("d"), 0o755))
+		succeed(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", string(rune('1'+i)), "--out", local(name))
+	}
+	succeed(t, "convert", local("d/0.parquet"), "--out", local("0.csv"))
+	for _, root := range []string{"s3://" + servers.Bucket + "/", "gs://" + servers.Bucket + "/"} {
+		for _, name := range []string{"d/0.parquet", "d/1.parquet", "0.csv"} {
+			f := require.Value(os.Open(local(name)))(t)
+			require.NoError(t, objects.Put(t.Context(), root+name, f))
+			f.Close()
+		}
+		s3.FailureEvery.Store(13)
+		for data, options := range map[string]string{"d": "--algo logistic", "d/*.parquet": "--algo averaged --order shuffle --epochs 2",
+			"0.csv": "--algo lda --standardize", "d/0.parquet": "--algo logistic --memory 64MiB"} {
+			args := append(strings.Fields(options), "--label", "label", "--out")
+			succeed(t, append([]string{"train", local(data)}, append(args, local("want.json"))...)...)
+			succeed(t, append([]string{"train", root + data}, append(args, root+"m/got.json")...)...)
+			want, got := require.Value(os.ReadFile(local("want.json")))(t), require.Value(objects.Get(t.Context(), root+"m/got.json"))(t)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s%s %s: another model than that of the files", root, data, options)
+			}
+		}
+		succeed(t, "predict", root+"d/0.parquet", "--model", root+"m/got.json", "--out", root+"p.csv", "--score")
+		succeed(t, "predict", local("d/0.parquet"), "--model", local("want.json"), "--out", local("p.csv"), "--score")
+		if got := require.Value(objects.Get(t.Context(), root+"p.csv"))(t); !bytes.Equal(got, require.Value(os.ReadFile(local("p.csv")))(t)) {
+			t.Errorf("%s: other predictions", root)
+		}
+		s3.FailureEvery.Store(0)
+		for _, verb := range []string{"eval", "inspect", "check"} {
+			args := []string{verb, root + "d/1.parquet"}
+			switch verb {
+			case "eval":
+				args = append(args, "--model", root+"m/got.json")
+			case "check":
+				args = append(args, "--label", "label")
+			}
+			if status, _, stderr := command(args...); status == exitUsage || status == exitFailed && verb != "check" {
+				t.Errorf("%v: status %d: %s", args, status, stderr)
+			}
+		}
+	}
+	if status, _, stderr := command("train", "s3://"+servers.Bucket+"/absent.parquet", "--label", "y"); status == exitDone || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("an object that isn't there: status %d: %s", status, stderr)
+	}
+}

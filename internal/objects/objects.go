@@ -1,0 +1,405 @@
+// Package objects opens the objects of s3://, gs://, https:// or http://, or writes objects of s3:// or gs://.
+//
+// Use registers them with halfspace/internal/files. A file that it opens has a local copy, which fills as the file is read. The copy
+// stays until the process ends, the object changes, or Keep is called for others. So each block of an object is fetched once.
+package objects
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/internal/files"
+)
+
+// A service is the objects of a scheme. It is a files.Store.
+type service struct {
+	scheme string
+	ctx    context.Context // of requests that read
+	provider
+}
+
+// A provider is a kind of service: its addresses, its credentials and its versions.
+type provider interface {
+	// address returns the URL of an object, or of a bucket if key is "".
+	address(bucket, key string) (*url.URL, error)
+	// authorize adds the credentials to a request. sum is the SHA-256 of its body, in hexadecimal digits.
+	authorize(r *http.Request, bucket, sum string) error
+	// learn looks at an answer that is no success, and tells whether the same request would now go elsewhere.
+	learn(bucket string, r *http.Response) bool
+	// version returns the version of an object from the headers of an answer; require makes a request fail with the
+	// status 412 for another version.
+	version(h http.Header) files.Version
+	require(h http.Header, v files.Version)
+	// tried says which credentials were tried, and place where the service is, for errors.
+	tried() string
+	place() string
+}
+
+var (
+	services    = map[string]*service{}
+	localCopies = &copies{objects: map[string]*objectCopy{}}
+)
+
+// Use registers s3://, gs://, https:// and http:// with package files. Requests to read end with ctx. It makes no request and reads
+// no file. Programs call it as they start.
+func Use(ctx context.Context) {
+	for scheme, p := range map[string]provider{"s3": newAmazon(), "gs": newGoogle(), "https": web{"https"}, "http": web{"http"}} {
+		services[scheme] = &service{scheme: scheme, ctx: ctx, provider: p}
+		files.Register(scheme, services[scheme])
+	}
+}
+
+// An info describes a version of an object. It is a fs.FileInfo.
+type info struct {
+	url     string
+	size    int64
+	modTime time.Time
+	version files.Version
+}
+
+func (i info) Name() string       { return path.Base(i.url) }
+func (i info) Size() int64        { return i.size }
+func (i info) Mode() fs.FileMode  { return 0o444 }
+func (i info) ModTime() time.Time { return i.modTime }
+func (i info) IsDir() bool        { return false }
+func (i info) Sys() any           { return i.version }
+
+// split returns the bucket and the key of a URL. For https:// the bucket is the host.
+func (s *service) split(address string) (bucket, key string, err error) {
+	bucket, key, _ = strings.Cut(strings.TrimPrefix(address, s.scheme+"://"), "/")
+	if bucket == "" || strings.ContainsAny(bucket, "*?[") {
+		return "", "", &files.StoreError{Text: fmt.Sprintf("name a bucket, as in %s://BUCKET/FOLDER", s.scheme)}
+	}
+	return bucket, key, nil
+}
+
+// Stat describes the current version of an object.
+func (s *service) Stat(address string) (fs.FileInfo, error) {
+	i, err := s.stat(address)
+	return i, err
+}
+
+func (s *service) stat(address string) (i info, err error) {
+	bucket, key, err := s.split(address)
+	if err != nil {
+		return i, err
+	}
+	if key == "" {
+		return i, notExist(address)
+	}
+	r, err := s.do(s.ctx, request{method: http.MethodHead, bucket: bucket, key: key})
+	if err != nil {
+		return i, s.explain(s.ctx, address, err)
+	}
+	r.Body.Close()
+	if r.ContentLength < 0 {
+		return i, &files.StoreError{Text: "the server doesn't tell the size: copy the file here first"}
+	}
+	at, _ := http.ParseTime(r.Header.Get("Last-Modified"))
+	return info{address, r.ContentLength, at, s.version(r.Header)}, nil
+}
+
+// Open opens the current version of an object, or the version that seen describes.
+func (s *service) Open(address string, seen fs.FileInfo) (_ files.ReadableFile, err error) {
+	i, ok := seen.(info)
+	if !ok {
+		if i, err = s.stat(address); err != nil {
+			return nil, err
+		}
+	}
+	bucket, key, err := s.split(address)
+	if err != nil {
+		return nil, err
+	}
+	return &object{ctx: s.ctx, objectCopy: localCopies.open(address, i, func(ctx context.Context, at, bytes int64) (io.ReadCloser, error) {
+		return s.fetchRange(ctx, request{method: http.MethodGet, bucket: bucket, key: key}, i, at, bytes)
+	})}, nil
+}
+
+// fetchRange returns a reader of bytes of a version of an object.
+func (s *service) fetchRange(ctx context.Context, q request, i info, at, bytes int64) (io.ReadCloser, error) {
+	q.header = func(h http.Header) {
+		h.Set("Range", fmt.Sprintf("bytes=%d-%d", at, at+bytes-1))
+		s.require(h, i.version)
+	}
+	r, err := s.do(ctx, q)
+	var status *statusError
+	if errors.As(err, &status) {
+		switch status.code {
+		case http.StatusNotFound, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
+			return nil, errChanged
+		}
+	}
+	if err != nil {
+		return nil, s.explain(ctx, i.url, err)
+	}
+	whole := at == 0 && bytes == i.size && r.StatusCode == http.StatusOK
+	switch v := s.version(r.Header); {
+	case v != i.version && v != "":
+		err = errChanged
+	case !whole && r.StatusCode != http.StatusPartialContent:
+		err = &files.StoreError{Text: "the server sends no parts of a file: copy it here first"}
+	case !whole && r.Header.Get("Content-Range") != fmt.Sprintf("bytes %d-%d/%d", at, at+bytes-1, i.size):
+		err = errChanged
+	default:
+		return r.Body, nil
+	}
+	r.Body.Close()
+	return nil, err
+}
+
+// List returns the URLs of the objects that begin with a prefix, sorted.
+func (s *service) List(prefix string) (all []string, err error) {
+	bucket, key, err := s.split(prefix)
+	if err != nil {
+		return nil, err
+	}
+	if _, is := s.provider.(web); is {
+		return nil, &files.StoreError{Text: "a server of web pages has no list of files: name each file"}
+	}
+	err = s.eachKey(s.ctx, bucket, key, func(key string) {
+		if !strings.HasSuffix(key, "/") { // that stands for a folder
+			all = append(all, s.scheme+"://"+bucket+"/"+key)
+		}
+	})
+	if err != nil {
+		return nil, s.explain(s.ctx, prefix, err)
+	}
+	return all, nil
+}
+
+// eachKey calls do with the keys that begin with a prefix, sorted, a page of them at a time.
+func (s *service) eachKey(ctx context.Context, bucket, prefix string, do func(key string)) error {
+	for query := (url.Values{"list-type": {"2"}, "prefix": {prefix}}); ; {
+		r, err := s.do(ctx, request{method: http.MethodGet, bucket: bucket, query: query})
+		if err != nil {
+			return err
+		}
+		var page struct {
+			Contents              []struct{ Key string }
+			IsTruncated           bool
+			NextContinuationToken string
+		}
+		err = xml.NewDecoder(io.LimitReader(r.Body, 64<<20)).Decode(&page)
+		r.Body.Close()
+		if err != nil {
+			return fmt.Errorf("the list of objects can't be read: %w", err)
+		}
+		for _, o := range page.Contents {
+			do(o.Key)
+		}
+		if !page.IsTruncated || page.NextContinuationToken == "" {
+			return nil
+		}
+		query.Set("continuation-token", page.NextContinuationToken)
+	}
+}
+
+// An object is an object that is open.
+type object struct {
+	*objectCopy
+	ctx      context.Context
+	offset   int64 // byte that Read reads
+	isClosed bool
+}
+
+// Stat describes the version that is open.
+func (o *object) Stat() (fs.FileInfo, error) { return o.info, nil }
+
+// ReadAt reads at a byte.
+func (o *object) ReadAt(b []byte, at int64) (int, error) { return o.readAt(o.ctx, b, at) }
+
+// Read reads the next bytes.
+func (o *object) Read(b []byte) (n int, err error) {
+	if n, err = o.readAt(o.ctx, b, o.offset); n > 0 && err == io.EOF {
+		err = nil
+	}
+	o.offset += int64(n)
+	return n, err
+}
+
+// Close ends the use of the object. The copy stays.
+func (o *object) Close() error {
+	if o.isClosed {
+		return fs.ErrClosed
+	}
+	o.isClosed = true
+	o.objectCopy.endUse()
+	return nil
+}
+
+// Keep drops the copies of all objects but these. An object that is open keeps its copy until it is closed.
+func Keep(urls ...string) { localCopies.dropOthers(urls) }
+
+// mostPutBytes is the size of the largest object that one request can write.
+const mostPutBytes = 5 << 30
+
+// Put writes an object, which appears whole or not at all.
+func Put(ctx context.Context, address string, from io.Reader) error {
+	s, _, _, err := serviceOf(address)
+	if err != nil {
+		return err
+	}
+	file, ok := from.(*os.File)
+	if !ok {
+		if file, err = files.CreateUnnamed(); err != nil {
+			return err
+		}
+		defer file.Close()
+		if _, err := io.Copy(file, from); err != nil {
+			return fmt.Errorf("%s: %w", address, err)
+		}
+	}
+	if err = s.Put(ctx, address, file); err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return nil
+}
+
+// Put writes an object with the content of a file, whole or not at all.
+func (s *service) Put(ctx context.Context, address string, file *os.File) error {
+	bucket, key, err := s.split(address)
+	if err == nil {
+		err = s.put(ctx, bucket, key, file)
+	}
+	if err != nil {
+		return s.explain(ctx, address, err)
+	}
+	return nil
+}
+
+func (s *service) put(ctx context.Context, bucket, key string, file *os.File) error {
+	if _, is := s.provider.(web); is || key == "" {
+		return &files.StoreError{Text: "only files, and objects of s3:// and gs://, are written: name one"}
+	}
+	at, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if at.Size() > mostPutBytes {
+		return &files.StoreError{Text: "an object of more than 5 GiB can't be written at once: write a file here and copy it"}
+	}
+	r, err := s.do(ctx, request{method: http.MethodPut, bucket: bucket, key: key, body: file, size: at.Size()})
+	if err != nil {
+		return err
+	}
+	return r.Body.Close()
+}
+
+// Get returns the bytes of an object.
+func Get(ctx context.Context, address string) ([]byte, error) {
+	s, bucket, key, err := serviceOf(address)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		r, err := s.do(ctx, request{method: http.MethodGet, bucket: bucket, key: key})
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(r.Body)
+			r.Body.Close()
+			if err == nil {
+				return text, nil
+			}
+			if try < mostTries && ctx.Err() == nil { // the answer was cut
+				continue
+			}
+		}
+		return nil, fmt.Errorf("%s: %w", address, s.explain(ctx, address, err))
+	}
+}
+
+// RemoveAll removes the objects below a folder.
+func RemoveAll(ctx context.Context, folder string) error {
+	s, bucket, prefix, err := serviceOf(folder + "/")
+	if err != nil {
+		return err
+	}
+	var removals errgroup.Group
+	removals.SetLimit(files.ParallelRequests)
+	err = s.eachKey(ctx, bucket, prefix, func(key string) {
+		removals.Go(func() error {
+			r, err := s.do(ctx, request{method: http.MethodDelete, bucket: bucket, key: key})
+			var status *statusError
+			if errors.As(err, &status) && status.code == http.StatusNotFound {
+				return nil
+			}
+			if err == nil {
+				r.Body.Close()
+			}
+			return err
+		})
+	})
+	if err = errors.Join(err, removals.Wait()); err != nil {
+		return fmt.Errorf("%s: %w", folder, s.explain(ctx, folder, err))
+	}
+	return nil
+}
+
+// serviceOf returns the service of a URL of s3:// or gs://, with the bucket and the key.
+func serviceOf(address string) (s *service, bucket, key string, err error) {
+	s, ok := services[files.Scheme(address)]
+	if !ok {
+		return nil, "", "", fmt.Errorf("%s: only gs:// and s3:// are known: name a bucket there, or a local folder", address)
+	}
+	if bucket, key, err = s.split(address); err != nil {
+		err = fmt.Errorf("%s: %w", address, err)
+	}
+	return s, bucket, key, err
+}
+
+var errChanged = &files.StoreError{Text: "the object changed while it was read: try again"}
+
+func notExist(address string) error {
+	return &fs.PathError{Op: "open", Path: address, Err: fs.ErrNotExist}
+}
+
+// explain returns an error of a service in words for the user.
+func (s *service) explain(ctx context.Context, address string, err error) error {
+	var status *statusError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &status) && status.code == http.StatusNotFound:
+		return notExist(address)
+	case errors.As(err, &status) && (status.code == http.StatusForbidden || status.code == http.StatusUnauthorized):
+		return &files.StoreError{Text: fmt.Sprintf("access is denied (%s); %s", shortText(err), s.tried()), Err: err}
+	}
+	return broken(ctx, err)
+}
+
+// broken returns the error of an answer that ended early, or of a connection, in words for the user.
+func broken(ctx context.Context, err error) error {
+	var storeErr *files.StoreError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &storeErr):
+		return storeErr
+	case errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return &files.StoreError{Text: fmt.Sprintf("the store doesn't answer as it should (%s): check the network, the "+
+		"region and the credentials", shortText(err)), Err: err}
+}
+
+// shortText returns the text of an error in at most 305 characters.
+func shortText(err error) string {
+	s := strings.Join(strings.Fields(err.Error()), " ")
+	if r := []rune(s); len(r) > 300 {
+		s = string(r[:150]) + " ... " + string(r[len(r)-150:])
+	}
+	return s
+}
