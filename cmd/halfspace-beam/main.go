@@ -22,9 +22,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/halfspace-beam/internal/cluster"
-	"halfspace/internal/objects"
 	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/objects"
 )
 
 const help = `Halfspace-beam makes the passes of halfspace over rows on Apache Beam.

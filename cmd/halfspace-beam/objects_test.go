@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"halfspace/internal/files"
 	"halfspace/internal/objects"
 	"halfspace/internal/objects/servers"
-	"halfspace/internal/files"
 )
 
 // upload copies the files of a folder to a folder of a bucket.

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/halfspace-beam/internal/cluster"
-	"halfspace/internal/objects"
 	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
 	scoring "halfspace/cmd/internal/predict"
@@ -23,6 +22,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/objects"
 )
 
 // predictArgs are files and, for each, the file of its predictions. The options are the options of halfspace predict

@@ -20,6 +20,14 @@ type ReadableFile interface {
 	Stat() (fs.FileInfo, error)
 }
 
+// A Part is bytes At to End-1 of a file.
+type Part struct{ At, End int64 }
+
+// An Announcer is a ReadableFile that can fetch parts before they are read. Announce begins with that, and returns.
+type Announcer interface {
+	Announce(parts []Part) // in ascending order
+}
+
 // A Store holds objects that are named by URLs, such as gs://bucket/folder/object. Methods return an fs.ErrNotExist if
 // the object doesn't exist, a *StoreError if the store fails or denies access, and the context's error if a context ends.
 type Store interface {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 	"os"
 	"slices"
 	"sync"
@@ -17,9 +16,31 @@ import (
 // A reader of Parquet reads many small pieces, and a request takes some 50 ms. So requests are for larger pieces, which go to a local
 // file. An object is cut into windows, and these into blocks. A request fetches consecutive blocks of one window.
 const (
-	blockBytes  = 64 << 10
-	windowBytes = 64 * blockBytes // 4 MiB: a bit of a word for each block
+	blockBytes   = 64 << 10
+	windowBlocks = 256
+	windowBytes  = windowBlocks * blockBytes // 16 MiB
+	// A request for a part that nobody announced reads on for so many blocks, 4 MiB.
+	aheadBlocks = 64
 )
+
+// A blockSet is a set of the blocks of a window.
+type blockSet [windowBlocks / 64]uint64
+
+func (s *blockSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+// add adds blocks first to end-1.
+func (s *blockSet) add(first, end int64) {
+	for i := first; i < end; i++ {
+		s[i/64] |= 1 << (i % 64)
+	}
+}
+
+// next returns the first block from a block on that is in the set, or with present false isn't; windowBlocks if there is none.
+func (s *blockSet) next(from int64, present bool) int64 {
+	for ; from < windowBlocks && s.has(from) != present; from++ {
+	}
+	return from
+}
 
 // copies has the blocks of objects that this process has fetched, in one temporary file without a name. Each window that was touched has
 // a slot of windowBytes in it.
@@ -40,13 +61,14 @@ type objectCopy struct {
 	isDropped bool // another version has taken its place, or other objects are kept
 
 	mu      sync.Mutex
+	parts   []files.Part // parts that were announced; nil: requests read on
 	windows map[int64]*window
 }
 
 // A window is a part of an object, whose blocks are all in one slot.
 type window struct {
 	slot     int64
-	blocks   uint64        // a bit for each block that is in the slot
+	blocks   blockSet      // blocks that are in the slot
 	fetchEnd chan struct{} // closed when the blocks that are being fetched are there, or have failed; nil: there are none
 	err      error         // of the last fetch
 }
@@ -69,6 +91,13 @@ func (c *copies) open(url string, i info, fetch fetcher) *objectCopy {
 	}
 	p.users++
 	return p
+}
+
+// has tells whether there is a copy of a version of an object.
+func (c *copies) has(url string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.objects[url] != nil
 }
 
 // dropOthers drops the copies of all objects except the objects at urls.
@@ -163,7 +192,7 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 			w = &window{slot: slot}
 			p.windows[number] = w
 		}
-		missing := first + int64(bits.TrailingZeros64(^(w.blocks >> first)))
+		missing := w.blocks.next(first, false)
 		if missing > last {
 			p.mu.Unlock()
 			return w.slot, nil
@@ -184,12 +213,12 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 			continue
 		}
 		w.fetchEnd, w.err = make(chan struct{}), nil
-		limit := p.fetchLimit(w, number, missing)
+		limit := p.fetchLimit(w, number, missing, last)
 		p.mu.Unlock()
 		err := p.fetchBlocks(ctx, w.slot, number, missing, limit)
 		p.mu.Lock()
 		if err == nil {
-			w.blocks |= ^uint64(0) >> (64 - (limit - missing)) << missing
+			w.blocks.add(missing, limit)
 		}
 		w.err = err
 		close(w.fetchEnd)
@@ -201,15 +230,50 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 	}
 }
 
-// fetchLimit returns the end of the blocks to fetch from a missing block on: the next block that is there, or the end of
-// the window. The first block of a large object is fetched alone: a reader looks there for the format, and often reads
-// on elsewhere.
-func (p *objectCopy) fetchLimit(w *window, number, missing int64) int64 {
-	if number == 0 && missing == 0 && p.info.size > windowBytes {
+// fetchLimit returns the end of the blocks to fetch from a missing block on, of which those up to last are wanted: the next block
+// that is there, or some blocks after the last. The first block of a large object is fetched alone: a reader looks there for the
+// format, and often reads on elsewhere.
+func (p *objectCopy) fetchLimit(w *window, number, missing, last int64) int64 {
+	if number == 0 && missing == 0 && last == 0 && p.info.size > aheadBlocks*blockBytes {
 		return 1
 	}
-	blocks := min(64, (p.info.size-number*windowBytes+blockBytes-1)/blockBytes)
-	return min(blocks, missing+int64(bits.TrailingZeros64(w.blocks>>missing)))
+	end := last + 1
+	if p.parts == nil {
+		end = max(end, missing+aheadBlocks)
+	}
+	at := number*windowBlocks + missing
+	for _, part := range p.parts {
+		if part.At/blockBytes <= at && at*blockBytes < part.End {
+			end = max(end, (part.End+blockBytes-1)/blockBytes-number*windowBlocks)
+		}
+	}
+	end = min(end, windowBlocks, (p.info.size-number*windowBytes+blockBytes-1)/blockBytes)
+	return min(end, w.blocks.next(missing, true))
+}
+
+// keep puts the end of the object, from byte at on, into the copy, as far as it has whole blocks, and ends a use of the copy.
+func (p *objectCopy) keep(at int64, text []byte) {
+	defer p.endUse()
+	number := (p.info.size - 1) / windowBytes
+	first := max(number*windowBytes, (at+blockBytes-1)/blockBytes*blockBytes)
+	if first >= p.info.size {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.windows[number] != nil {
+		return
+	}
+	slot, err := p.slot()
+	if err == nil {
+		_, err = p.file.WriteAt(text[first-at:], slot*windowBytes+first-number*windowBytes)
+	}
+	if err != nil { // a read fetches them again
+		return
+	}
+	w := &window{slot: slot}
+	w.blocks.add((first-number*windowBytes)/blockBytes, (p.info.size-number*windowBytes+blockBytes-1)/blockBytes)
+	p.windows[number] = w
 }
 
 // mostTries is the most tries in a row to go on with an answer that bring no byte. It is also how often S3's client sends a request.

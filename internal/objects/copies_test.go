@@ -50,10 +50,7 @@ func (s *memoryObject) fetch(_ context.Context, at, size int64) (io.ReadCloser, 
 
 func newMemoryObject(size int, seed uint64) *memoryObject {
 	s := &memoryObject{text: make([]byte, size), fetches: make([]int, size/blockBytes+1)}
-	rng := rand.New(rand.NewPCG(seed, 1))
-	for i := range s.text {
-		s.text[i] = byte(rng.Uint32())
-	}
+	rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(s.text)
 	return s
 }
 
@@ -110,8 +107,8 @@ func TestCopiesPart(t *testing.T) {
 	for _, n := range s.fetches {
 		fetched += n
 	}
-	if s.requests != 3 || fetched != 1+1+54 {
-		t.Errorf("%d requests for %d blocks, want 3 for 56", s.requests, fetched)
+	if s.requests != 3 || fetched != 1+1+aheadBlocks {
+		t.Errorf("%d requests for %d blocks, want 3 for 66", s.requests, fetched)
 	}
 	c.file.Close()
 }
@@ -222,5 +219,61 @@ func TestCopiesFail(t *testing.T) {
 	s.failure = func(int) (int64, error) { return 0, io.EOF }
 	if _, err := c.open("s3://b/x", s.info("1"), s.fetch).readAt(ctx, b, 0); err != context.Canceled {
 		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestAnnounced: parts that are announced are fetched, joined where gaps are small, once each and nothing else. Reads of them make no
+// request. An object that is closed meanwhile leaves its memory to others.
+func TestAnnounced(t *testing.T) {
+	const size = 3 * windowBytes
+	for _, closes := range []bool{false, true} {
+		s, c := newMemoryObject(size, 1), newCopies()
+		o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch)}
+		parts := []files.Part{{At: 4, End: 100_000}, {At: 200_000, End: 300_000}, {At: 5 << 20, End: 6 << 20}, {At: windowBytes - 100, End: windowBytes + 100}}
+		o.Announce(parts)
+		if closes {
+			o.Close()
+			continue
+		}
+		for _, p := range parts {
+			b := make([]byte, p.End-p.At)
+			if _, err := o.ReadAt(b, p.At); err != nil || !bytes.Equal(b, s.text[p.At:p.End]) {
+				t.Errorf("%v: error %v", p, err)
+			}
+		}
+		o.Close()
+		blocks := 0
+		for _, n := range s.fetches {
+			blocks += n
+		}
+		if want := 5 + 16 + 2; s.requests != 4 || blocks != want {
+			t.Errorf("%d requests for %d blocks, want 4 for %d", s.requests, blocks, want)
+		}
+	}
+}
+
+// TestBlockSet compares with a map.
+func TestBlockSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var s blockSet
+		want := map[int64]bool{}
+		for range rng.IntN(20) {
+			first := rng.Int64N(windowBlocks)
+			end := min(windowBlocks, first+rng.Int64N(70))
+			s.add(first, end)
+			for i := first; i < end; i++ {
+				want[i] = true
+			}
+		}
+		for i := range int64(windowBlocks) {
+			next := i
+			for next < windowBlocks && !want[next] {
+				next++
+			}
+			if s.has(i) != want[i] || s.next(i, true) != next {
+				t.Fatalf("block %d: %t, next %d, want %t and %d", i, s.has(i), s.next(i, true), want[i], next)
+			}
+		}
 	}
 }

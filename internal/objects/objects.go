@@ -99,6 +99,11 @@ func (s *service) stat(address string) (i info, err error) {
 	if key == "" {
 		return i, notExist(address)
 	}
+	if strings.HasSuffix(strings.ToLower(key), ".parquet") && !localCopies.has(address) {
+		if i, ok := s.statByEnd(address, bucket, key); ok {
+			return i, nil
+		}
+	}
 	r, err := s.do(s.ctx, request{method: http.MethodHead, bucket: bucket, key: key})
 	if err != nil {
 		return i, s.explain(s.ctx, address, err)
@@ -109,6 +114,36 @@ func (s *service) stat(address string) (i info, err error) {
 	}
 	at, _ := http.ParseTime(r.Header.Get("Last-Modified"))
 	return info{address, r.ContentLength, at, s.version(r.Header)}, nil
+}
+
+// statByEnd describes an object by a request for its end, which it keeps: a reader of Parquet begins there. It returns false if the
+// service answers in another way.
+func (s *service) statByEnd(address, bucket, key string) (i info, ok bool) {
+	r, err := s.do(s.ctx, request{method: http.MethodGet, bucket: bucket, key: key,
+		header: func(h http.Header) { h.Set("Range", fmt.Sprintf("bytes=-%d", 2*blockBytes)) }})
+	if err != nil {
+		return i, false
+	}
+	defer r.Body.Close()
+	var first, last int64
+	if n, _ := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &i.size); n != 3 || last != i.size-1 ||
+		r.StatusCode != http.StatusPartialContent {
+		return i, false
+	}
+	at, _ := http.ParseTime(r.Header.Get("Last-Modified"))
+	i.url, i.modTime, i.version = address, at, s.version(r.Header)
+	text, err := io.ReadAll(io.LimitReader(r.Body, 2*blockBytes))
+	if err == nil && int64(len(text)) == i.size-first {
+		s.open(bucket, key, i).keep(first, text)
+	}
+	return i, true
+}
+
+// open opens the copy of a version of an object.
+func (s *service) open(bucket, key string, i info) *objectCopy {
+	return localCopies.open(i.url, i, func(ctx context.Context, at, bytes int64) (io.ReadCloser, error) {
+		return s.fetchRange(ctx, request{method: http.MethodGet, bucket: bucket, key: key}, i, at, bytes)
+	})
 }
 
 // Open opens the current version of an object, or the version that seen describes.
@@ -123,9 +158,7 @@ func (s *service) Open(address string, seen fs.FileInfo) (_ files.ReadableFile, 
 	if err != nil {
 		return nil, err
 	}
-	return &object{ctx: s.ctx, objectCopy: localCopies.open(address, i, func(ctx context.Context, at, bytes int64) (io.ReadCloser, error) {
-		return s.fetchRange(ctx, request{method: http.MethodGet, bucket: bucket, key: key}, i, at, bytes)
-	})}, nil
+	return &object{ctx: s.ctx, objectCopy: s.open(bucket, key, i)}, nil
 }
 
 // fetchRange returns a reader of bytes of a version of an object.
@@ -213,6 +246,56 @@ type object struct {
 	ctx      context.Context
 	offset   int64 // byte that Read reads
 	isClosed bool
+	fetches  errgroup.Group // of parts that were announced
+	endFetch context.CancelFunc
+}
+
+// Gaps of at most joinedGap between parts are fetched too. A request fetches at most a window.
+const joinedGap = 1 << 20
+
+// inFlight bounds the requests for announced parts, of all objects.
+var inFlight = make(chan struct{}, files.ParallelRequests)
+
+// Announce begins to fetch parts that will be read, in ascending order.
+func (o *object) Announce(parts []files.Part) {
+	ctx, end := context.WithCancel(o.ctx)
+	o.endFetch = end
+	parts = join(parts)
+	o.mu.Lock()
+	o.parts = parts
+	o.mu.Unlock()
+	o.fetches.Go(func() error {
+		for _, p := range parts {
+			for at := p.At; at < p.End; {
+				number := at / windowBytes
+				from, stop := at-number*windowBytes, min(p.End, (number+1)*windowBytes)
+				select {
+				case inFlight <- struct{}{}:
+				case <-ctx.Done():
+					return nil
+				}
+				o.fetches.Go(func() error {
+					defer func() { <-inFlight }()
+					_, _ = o.fetchMissing(ctx, number, from, stop-number*windowBytes) // a read of the part gets the error
+					return nil
+				})
+				at = stop
+			}
+		}
+		return nil
+	})
+}
+
+// join joins parts whose gaps are small.
+func join(parts []files.Part) (joined []files.Part) {
+	for _, p := range parts {
+		if n := len(joined); n > 0 && p.At <= joined[n-1].End+joinedGap {
+			joined[n-1].End = max(joined[n-1].End, p.End)
+			continue
+		}
+		joined = append(joined, p)
+	}
+	return joined
 }
 
 // Stat describes the version that is open.
@@ -236,6 +319,10 @@ func (o *object) Close() error {
 		return fs.ErrClosed
 	}
 	o.isClosed = true
+	if o.endFetch != nil {
+		o.endFetch()
+		_ = o.fetches.Wait() // they use the copy
+	}
 	o.objectCopy.endUse()
 	return nil
 }

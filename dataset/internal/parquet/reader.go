@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,8 +70,25 @@ func (o *openFile) get(f *File) (files.ReadableFile, error) {
 			return nil, column.PathError(f.path, err)
 		}
 		o.file, o.src = f, src
+		if a, is := src.(files.Announcer); is {
+			a.Announce(f.parts())
+		}
 	}
 	return o.src, column.Unchanged(f.path, files.CurrentInfo(f.path, o.src), f.Info)
+}
+
+// parts returns the parts of a file with the chunks that are read, in ascending order.
+func (f *File) parts() (parts []files.Part) {
+	for _, g := range f.Groups {
+		if g.unread {
+			continue
+		}
+		for _, c := range g.Chunks {
+			parts = append(parts, files.Part{At: c.offset, End: c.offset + c.Size})
+		}
+	}
+	slices.SortFunc(parts, func(a, b files.Part) int { return cmp.Compare(a.At, b.At) })
+	return parts
 }
 
 func (o *openFile) release() {

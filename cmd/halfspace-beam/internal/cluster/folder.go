@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"halfspace/internal/objects"
 	"halfspace/internal/files"
+	"halfspace/internal/objects"
 )
 
 // A folder is where the processes of a training leave files for each other. Each training has a folder of its own.

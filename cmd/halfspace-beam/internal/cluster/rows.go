@@ -11,12 +11,12 @@ import (
 	"sync"
 
 	"halfspace/block"
-	"halfspace/internal/objects"
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/memory"
+	"halfspace/internal/objects"
 	"halfspace/schema"
 )
 
