@@ -19,7 +19,7 @@ const (
 	blockBytes   = 64 << 10
 	windowBlocks = 256
 	windowBytes  = windowBlocks * blockBytes // 16 MiB
-	// A request for a part that nobody announced reads on for so many blocks, 4 MiB.
+	// A request for a part that nobody announced is for this number of blocks, 4 MiB, or more.
 	aheadBlocks = 64
 )
 
@@ -111,6 +111,13 @@ func (c *copies) dropOthers(urls []string) {
 			p.release()
 		}
 	}
+}
+
+// beginUse begins another use of p, which is in use.
+func (p *objectCopy) beginUse() {
+	p.copies.mu.Lock()
+	defer p.copies.mu.Unlock()
+	p.users++
 }
 
 // endUse ends one use of p.

@@ -70,7 +70,7 @@ func TestCopies(t *testing.T) {
 			go func() {
 				defer wait.Done()
 				rng := rand.New(rand.NewPCG(uint64(g), 2))
-				o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch)}
+				o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch), closed: make(chan struct{})}
 				defer o.Close()
 				for range 60 {
 					at, b := rng.Int64N(int64(size)+2), make([]byte, rng.IntN(1<<rng.IntN(24)))
@@ -86,7 +86,7 @@ func TestCopies(t *testing.T) {
 		if most := slices.Max(s.fetches); most != 1 {
 			t.Errorf("%d bytes: a block was fetched %d times", size, most)
 		}
-		o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch)}
+		o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch), closed: make(chan struct{})}
 		if err := iotest.TestReader(io.LimitReader(o, 3000), s.text[:min(3000, size)]); err != nil {
 			t.Error(err)
 		}
@@ -228,7 +228,7 @@ func TestAnnounced(t *testing.T) {
 	const size = 3 * windowBytes
 	for _, closes := range []bool{false, true} {
 		s, c := newMemoryObject(size, 1), newCopies()
-		o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch)}
+		o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch), closed: make(chan struct{})}
 		parts := []files.Part{{At: 4, End: 100_000}, {At: 200_000, End: 300_000}, {At: 5 << 20, End: 6 << 20}, {At: windowBytes - 100, End: windowBytes + 100}}
 		o.Announce(parts)
 		if closes {

@@ -15,7 +15,9 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,6 +29,7 @@ import (
 type service struct {
 	scheme string
 	ctx    context.Context // of requests that read
+	seen   sync.Map        // the last seenInfo of each object, by its URL
 	provider
 }
 
@@ -91,7 +94,27 @@ func (s *service) Stat(address string) (fs.FileInfo, error) {
 	return i, err
 }
 
+// fresh is the time for which a description of an object holds: a command asks for it several times as it begins. Reads are of that
+// version, or fail.
+const fresh = 2 * time.Second
+
+// A seenInfo is a description, and when it was made.
+type seenInfo struct {
+	info
+	at time.Time
+}
+
 func (s *service) stat(address string) (i info, err error) {
+	if last, ok := s.seen.Load(address); ok && time.Since(last.(seenInfo).at) < fresh {
+		return last.(seenInfo).info, nil
+	}
+	if i, err = s.ask(address); err == nil {
+		s.seen.Store(address, seenInfo{i, time.Now()})
+	}
+	return i, err
+}
+
+func (s *service) ask(address string) (i info, err error) {
 	bucket, key, err := s.split(address)
 	if err != nil {
 		return i, err
@@ -158,7 +181,7 @@ func (s *service) Open(address string, seen fs.FileInfo) (_ files.ReadableFile, 
 	if err != nil {
 		return nil, err
 	}
-	return &object{ctx: s.ctx, objectCopy: s.open(bucket, key, i)}, nil
+	return &object{ctx: s.ctx, objectCopy: s.open(bucket, key, i), closed: make(chan struct{})}, nil
 }
 
 // fetchRange returns a reader of bytes of a version of an object.
@@ -246,8 +269,7 @@ type object struct {
 	ctx      context.Context
 	offset   int64 // byte that Read reads
 	isClosed bool
-	fetches  errgroup.Group // of parts that were announced
-	endFetch context.CancelFunc
+	closed   chan struct{}
 }
 
 // Gaps of at most joinedGap between parts are fetched too. A request fetches at most a window.
@@ -256,30 +278,39 @@ const joinedGap = 1 << 20
 // inFlight bounds the requests for announced parts, of all objects.
 var inFlight = make(chan struct{}, files.ParallelRequests)
 
-// Announce begins to fetch parts that will be read, in ascending order.
+// Announce begins to fetch parts that will be read, in ascending order. Once the object is closed, no further request begins.
 func (o *object) Announce(parts []files.Part) {
-	ctx, end := context.WithCancel(o.ctx)
-	o.endFetch = end
 	parts = join(parts)
 	o.mu.Lock()
+	isNews := !slices.Equal(o.parts, parts)
 	o.parts = parts
 	o.mu.Unlock()
-	o.fetches.Go(func() error {
+	if !isNews {
+		return
+	}
+	o.beginUse() // after the object is closed, the last requests still write to the copy
+	var fetches errgroup.Group
+	fetches.Go(func() error {
+		defer o.endUse()
+		var all errgroup.Group
+		defer func() { _ = all.Wait() }()
 		for _, p := range parts {
 			for at := p.At; at < p.End; {
 				number := at / windowBytes
 				from, stop := at-number*windowBytes, min(p.End, (number+1)*windowBytes)
+				at = stop
 				select {
 				case inFlight <- struct{}{}:
-				case <-ctx.Done():
+				case <-o.closed:
+					return nil
+				case <-o.ctx.Done():
 					return nil
 				}
-				o.fetches.Go(func() error {
+				all.Go(func() error {
 					defer func() { <-inFlight }()
-					_, _ = o.fetchMissing(ctx, number, from, stop-number*windowBytes) // a read of the part gets the error
+					_, _ = o.fetchMissing(o.ctx, number, from, stop-number*windowBytes) // a read of the part gets the error
 					return nil
 				})
-				at = stop
 			}
 		}
 		return nil
@@ -319,10 +350,7 @@ func (o *object) Close() error {
 		return fs.ErrClosed
 	}
 	o.isClosed = true
-	if o.endFetch != nil {
-		o.endFetch()
-		_ = o.fetches.Wait() // they use the copy
-	}
+	close(o.closed)
 	o.objectCopy.endUse()
 	return nil
 }
@@ -360,6 +388,7 @@ func (s *service) Put(ctx context.Context, address string, file *os.File) error 
 	bucket, key, err := s.split(address)
 	if err == nil {
 		err = s.put(ctx, bucket, key, file)
+		s.seen.Delete(address)
 	}
 	if err != nil {
 		return s.explain(ctx, address, err)
@@ -417,6 +446,7 @@ func RemoveAll(ctx context.Context, folder string) error {
 	var removals errgroup.Group
 	removals.SetLimit(files.ParallelRequests)
 	err = s.eachKey(ctx, bucket, prefix, func(key string) {
+		s.seen.Delete(s.scheme + "://" + bucket + "/" + key)
 		removals.Go(func() error {
 			r, err := s.do(ctx, request{method: http.MethodDelete, bucket: bucket, key: key})
 			var status *statusError
