@@ -58,6 +58,19 @@ func (w *Words) WithoutLearned() *Words {
 	return &Words{Form: w.Form, Bits: w.Bits, AllBuckets: w.AllBuckets}
 }
 
+// MeanFeatures returns the mean number of features of a training row that aren't 0, rounded up, or a guess if it is unknown.
+func (w *Words) MeanFeatures() int64 {
+	const guess = 100
+	if w.Weights == nil {
+		return guess
+	}
+	sum := 0.0
+	for _, v := range w.Weights { // of e^(1-weight) = (1+rows with it)/(1+rows)
+		sum += math.Exp(1 - v)
+	}
+	return int64(math.Ceil(sum))
+}
+
 // featureName returns the name of feature i of the column with the given name.
 func (w *Words) featureName(column string, i int) string {
 	switch {

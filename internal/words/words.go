@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"halfspace/schema"
@@ -339,4 +340,21 @@ func (s *Splitter) segment(text string, at int, class byte) (end int, isWord boo
 		at, class = at+n, next
 		isWord = isWord || class != connector
 	}
+}
+
+// Count returns the approximate number of words of a text: of parts between white space that have a letter, where two letters of a
+// script without blanks count as a part.
+func Count(text string) int {
+	t, parts, singles, has := table(), 0, 0, false
+	for _, c := range text {
+		switch class := t.class(c); {
+		case unicode.IsSpace(c):
+			has = false
+		case class == single:
+			singles++
+		case isLetter(class) && !has:
+			parts, has = parts+1, true
+		}
+	}
+	return parts + singles/2
 }

@@ -117,16 +117,19 @@ type Coding struct {
 	bits   int
 	named  bool   // an option names the column, which may then have numbers or booleans too
 	values string // see schema.Column; for an Arrow dictionary, the type its values are assumed to have
+	words  *schema.Words
 }
 
 // codingOf returns the coding that a column has in another file or in a model.
 func codingOf(c schema.Column) Coding {
-	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values}
+	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values, c.Words}
 }
 
 // valuesOf returns the type of a column's categories, in the form of the field Values of schema.Column.
 func (c Coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
 	switch {
+	case c.words != nil:
+		return ""
 	case t.ID() == arrow.DICTIONARY:
 		return c.values
 	case kind == schema.String:
@@ -164,7 +167,7 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 		i := strings.LastIndexByte(item, '=')
 		c, ok := parseCoding(item[i+1:])
 		switch {
-		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot"):
+		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot") && !strings.HasPrefix(item, "words"):
 			return all, nil, fmt.Errorf("%w: %s=onehot if that is a column", errCoding, item)
 		case !ok || i < 0 && all.kind != "":
 			return all, nil, errCoding
@@ -178,7 +181,7 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 	return all, named, nil
 }
 
-var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or "+
+var errCoding = fmt.Errorf("use onehot, words or hash:BITS, with BITS from 1 to %d, for all columns of text, or "+
 	"COLUMN=onehot,COLUMN=hash:BITS for named columns", schema.MaxHashBits)
 
 // TypedCodings returns the value of the option categorical that makes every column of text, and each column that
@@ -196,7 +199,7 @@ func TypedCodings(categorical string, types map[string]plan.Word) string {
 		switch {
 		case word == plan.Category || word == plan.Text:
 			word = "onehot"
-		case !word.Hash():
+		case !word.Hash() && word.Words() == nil:
 			continue
 		}
 		var item strings.Builder
@@ -246,6 +249,9 @@ func parseCoding(text string) (Coding, bool) {
 	if text == "onehot" {
 		return Coding{kind: schema.OneHotColumn}, true
 	}
+	if of := plan.Word(text).Words(); of != nil {
+		return Coding{kind: schema.WordsColumn, words: of}, true
+	}
 	digits, hash := strings.CutPrefix(text, "hash:")
 	bits, err := strconv.Atoi(digits)
 	return Coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
@@ -259,7 +265,7 @@ func LearnsCategories(text string, crosses []string) bool {
 		c, _ := parseCross(text)
 		named = append(named, namedCoding{coding: Coding{kind: schema.CrossColumn, bits: c.bits}})
 	}
-	learned := func(c Coding) bool { return (&schema.Column{Kind: c.kind, HashBits: c.bits}).Learned() }
+	learned := func(c Coding) bool { return (&schema.Column{Kind: c.kind, HashBits: c.bits, Words: c.words}).Learned() }
 	return err == nil && (learned(all) || slices.ContainsFunc(named, func(n namedCoding) bool { return learned(n.coding) }))
 }
 
