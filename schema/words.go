@@ -42,6 +42,12 @@ const MaxWordTexts = MaxNames / 4
 // its words (1 + ln count) x Words.Weights, divided by the root of the sum of their squares.
 const WordsColumn Kind = "words"
 
+// String returns a few words on the features: "words, hashed to 18 bits".
+func (w *Words) String() string {
+	what := map[WordForm]string{SingleWords: "words", WordPairs: "words and pairs of words", WordChars: "3 to 5 characters of words"}[w.Form]
+	return fmt.Sprintf("%s, hashed to %d bits", what, w.Bits)
+}
+
 // Width returns the number of features.
 func (w *Words) Width() int {
 	if w.AllBuckets {

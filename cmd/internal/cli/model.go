@@ -128,6 +128,8 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		case c.Kind == schema.CrossColumn:
 			name = "cross"
 			fallthrough
+		case c.Words != nil:
+			how = c.Words.String()
 		case c.Kind == schema.HashColumn:
 			how = fmt.Sprintf("hashed to %d bits", c.HashBits)
 		default:

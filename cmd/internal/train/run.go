@@ -178,6 +178,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 		}
 	}
 	noteClasses(t.App, t.trainOptions, spec)
+	t.setWordsL2(spec)
 	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
 	"halfspace/schema"
@@ -26,7 +25,7 @@ var codedTexts = treatment{
 func codingWords(_ *Counts, inputs []schema.Column) string {
 	switch c := inputs[0]; {
 	case c.Words != nil:
-		return cmp.Or(wordsText(c.Words), "words")
+		return c.Words.String()
 	case c.Hashed():
 		return fmt.Sprintf("hashed to 2^%d", c.HashBits)
 	}

@@ -30,11 +30,6 @@ var freeTexts = treatment{
 	notes:   textNotes,
 }
 
-// wordsText returns the words for the features of words.
-func wordsText(w *schema.Words) string {
-	return map[schema.WordForm]string{schema.WordPairs: "words and pairs of words", schema.WordChars: "words, by characters"}[w.Form]
-}
-
 // A wordSample counts the words of the first different texts of a column.
 type wordSample struct{ texts, words int }
 

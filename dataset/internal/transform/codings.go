@@ -28,6 +28,10 @@ func (p *Binder) BindAll(files string, cols []column.Column, numbered int) (*col
 	d := p.Draft
 	if numbered > 0 {
 		d.Label = NamedLabel(d.Label, cols, numbered)
+		if p.Label == column.SvmlightLabel && d.Label != p.Label {
+			d.Notes = append(slices.Clip(d.Notes), message.Sprintf("%s: there is no header, and the first column is taken for the label "+
+				"(use --label NUMBER or last for another)", files))
+		}
 	}
 	var err error
 	in := NewFileColumns(files, cols)
@@ -64,13 +68,17 @@ func (p *Binder) BindFile(file string, cols []column.Column) ([]column.Column, e
 }
 
 // NamedLabel returns the name of the label column. The option may be the number of one of the first numbered columns, or "last".
+// Without a header, "label" is the first column, as in svmlight files.
 func NamedLabel(label string, cols []column.Column, numbered int) string {
 	if label == "" || slices.ContainsFunc(cols, func(c column.Column) bool { return c.Name == label }) {
 		return label
 	}
 	n, err := strconv.Atoi(label)
-	if label == "last" {
+	switch {
+	case label == "last":
 		n, err = numbered, nil
+	case label == column.SvmlightLabel && numbered > 1 && cols[0].Name == "c1" && cols[numbered-1].Name == fmt.Sprint("c", numbered):
+		n, err = 1, nil
 	}
 	if err == nil && 1 <= n && n <= numbered {
 		return cols[n-1].Name
