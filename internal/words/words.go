@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -358,3 +359,23 @@ func Count(text string) int {
 	}
 	return parts + singles/2
 }
+
+// Classes returns ranges of code points in ascending order: the first, the last, and their class.
+func Classes() (all [][]int) {
+	for _, r := range table().classes {
+		all = append(all, []int{int(r.lo), int(r.hi), int(r.class)})
+	}
+	return all
+}
+
+// Folds returns ranges of code points in ascending order: the first, the last, the step from one to the next, and the distance to
+// their simple case folding. ASCII isn't among them.
+func Folds() (all [][]int) {
+	for _, r := range table().folds {
+		all = append(all, []int{int(r.lo), int(r.hi), int(r.step), int(r.fold)})
+	}
+	return all
+}
+
+// Logarithms returns the natural logarithm of each number up to 255, and 0 for 0.
+func Logarithms() []float64 { return slices.Clone(logarithms[:]) }

@@ -38,7 +38,7 @@ func ParseTypes(items []string) (map[string]Word, error) {
 
 // SplitType splits an item COLUMN=TYPE. The name is "" if the item has none.
 func SplitType(item string) (name string, word Word) {
-	i := strings.LastIndexByte(item, '=')
+	i := IndexOfType(item)
 	return item[:max(0, i)], Word(item[i+1:])
 }
 

@@ -78,3 +78,12 @@ func (w Word) Words() *schema.Words {
 	}
 	return of
 }
+
+// IndexOfType returns the position of the equals sign between the column and the type in an item COLUMN=TYPE, or -1.
+func IndexOfType(item string) int {
+	i := strings.LastIndexByte(item, '=')
+	if i > 0 && strings.HasSuffix(item[:i], ":bits") {
+		i = strings.LastIndexByte(item[:i], '=')
+	}
+	return i
+}

@@ -172,7 +172,7 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 		return all, nil, errCoding
 	}
 	for _, item := range items {
-		i := strings.LastIndexByte(item, '=')
+		i := plan.IndexOfType(item)
 		c, ok := parseCoding(item[i+1:])
 		switch {
 		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot") && !strings.HasPrefix(item, "words"):

@@ -202,9 +202,12 @@ func (st *Statistics) addWords(ctx context.Context, bt *column.Batch, kept Cut) 
 	return nil
 }
 
-// finishWords sets the words of column k.
+// finishWords sets the words of column k, unless each bucket is a feature.
 func (st *Statistics) finishWords(k int, name string) error {
 	c := &st.bound.Plan.Inputs[k]
+	if st.words[k] == nil {
+		return nil
+	}
 	if c.Words = st.words[k].learned(st.rows); c.Width() == 0 {
 		return column.ErrorIn(name, "column %q: no text has a word: leave it out with --exclude", c.Name)
 	}
