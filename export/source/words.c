@@ -143,6 +143,30 @@ static void NAME_count(double *x, const char *word, size_t n, uint64_t mask, con
         x[lo]++;
 }
 
+// NAME_root returns the square root of a number of 1 or more or of 0, rounded as IEEE 754 says, without the library of mathematics.
+static double NAME_root(double v)
+{
+    uint64_t bits, root = 0, rest = 0;
+    memcpy(&bits, &v, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1023;
+    uint64_t digits = (bits & 0xfffffffffffff) | 0x10000000000000;
+    if (bits == 0)
+        return 0;
+    digits <<= exponent % 2;         // the number is digits / 2^52 x 4^(exponent / 2)
+    for (int i = 53; i >= 0; i--) {  // 54 digits of the root
+        rest = rest << 2 | (i > 26 ? digits >> (2 * (i - 27)) & 3 : 0);
+        root <<= 1;
+        if (rest > 2 * root) {
+            rest -= 2 * root + 1;
+            root++;
+        }
+    }
+    root = (root >> 1) + (root & 1);
+    bits = root - 0x10000000000000 + ((uint64_t)(exponent / 2 + 1023) << 52);
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 // NAME_words sets the features of the words of a text. form: 1 for pairs of words too, 2 for characters of words.
 static void NAME_words(double *x, const char *text, int form, uint64_t mask, const long *buckets, const double *weights, long count)
 {
@@ -200,7 +224,7 @@ static void NAME_words(double *x, const char *text, int form, uint64_t mask, con
     for (long i = 0; i < count; i++) {
         if (x[i] > 0) {
             double times = x[i], halved = 0;
-            for (; times >= 256; times = floor(times / 2))
+            for (; times >= 256; times = (double)(long long)(times / 2))
                 halved++;
             volatile double more = halved * 0.6931471805599453, square; // volatile: rounded
             x[i] = 1 + (NAME_logarithms[(int)times] + more);
@@ -210,8 +234,9 @@ static void NAME_words(double *x, const char *text, int form, uint64_t mask, con
             sum += square;
         }
     }
+    sum = NAME_root(sum);
     for (long i = 0; i < count; i++)
         if (x[i] > 0)
-            x[i] = (float)(x[i] / sqrt(sum));
+            x[i] = (float)(x[i] / sum);
 }
 
