@@ -1,0 +1,31 @@
+package predict
+
+import (
+	"encoding/csv"
+	"strings"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/internal/humanize"
+)
+
+const wordsUsage = "`COLUMN,...` Columns of text whose words are features, or COLUMN=words:2 and the other types of words of train --type. " +
+	"Each of 2^18 hash buckets is a feature, and words have no weights by their frequency (idf), since nothing is learned from later rows."
+
+// codeWords sets the option categorical for the columns of --words.
+func (o *onlineOptions) codeWords(a *console.App) {
+	if len(o.words) == 0 {
+		return
+	}
+	var items, names []string
+	for _, column := range o.words {
+		name, typ, _ := strings.Cut(column, "=words")
+		var item strings.Builder
+		w := csv.NewWriter(&item)
+		_ = w.Write([]string{name + "=words" + typ + ":all"}) // a Builder has no errors
+		w.Flush()
+		items, names = append(items, strings.TrimSpace(item.String())), append(names, console.Quote(name))
+	}
+	o.Data.Categorical = strings.Join(items, ",")
+	a.Note("words of %s: each hash bucket is a feature, without weights by frequency (idf), which need all rows",
+		humanize.Columns(names))
+}
