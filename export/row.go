@@ -62,7 +62,8 @@ func (p *placedInput) kind() string {
 
 // helpers are the templates that an input of a kind needs.
 var helpers = map[string][]string{"truth": {"space", "truth"}, "plain": {"space", "number"}, "comma": {"space", "number"}, "date": {"date"},
-	"learned": {"category", "hash", "bucket"}, "hash": {"category", "hash", "bucket"}, "text": {"category", "text"}, "value": {"category", "value"},
+	"learned": {"category", "hash", "bucket"}, "hash": {"category", "hash", "bucket"},
+	"text": {"category", "text"}, "value": {"category", "value"},
 	"words": {"hash", "words"}}
 
 // neededTemplates returns the templates that the columns need, in the order of the file, and the derivations of parts

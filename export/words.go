@@ -17,9 +17,11 @@ var wordForms = []schema.WordForm{schema.SingleWords, schema.WordPairs, schema.W
 func (s *source) wordsStatement(l *language, value string, p *placedInput) string {
 	buckets, weights := l.null, l.null
 	if !p.Words.AllBuckets {
-		buckets, weights = l.wholeTable(s.name, fmt.Sprintf("buckets%d", p.first)), l.wholeTable(s.name, fmt.Sprintf("weights%d", p.first))
+		buckets = l.wholeTable(s.name, fmt.Sprintf("buckets%d", p.first))
+		weights = l.wholeTable(s.name, fmt.Sprintf("weights%d", p.first))
 	}
-	return strings.NewReplacer("NAME", s.name, "AT", strconv.Itoa(p.first), "VALUE", value, "FORM", strconv.Itoa(slices.Index(wordForms, p.Words.Form)),
+	return strings.NewReplacer("NAME", s.name, "AT", strconv.Itoa(p.first), "VALUE", value,
+		"FORM", strconv.Itoa(slices.Index(wordForms, p.Words.Form)),
 		"MASK", strconv.Itoa(1<<p.Words.Bits-1), "BUCKETS", buckets, "WEIGHTS", weights,
 		"COUNT", strconv.Itoa(p.Words.Width())).Replace(l.statements["words"])
 }

@@ -44,8 +44,8 @@ const WordsColumn Kind = "words"
 
 // String returns a few words on the features: "words, hashed to 18 bits".
 func (w *Words) String() string {
-	what := map[WordForm]string{SingleWords: "words", WordPairs: "words and pairs of words", WordChars: "3 to 5 characters of words"}[w.Form]
-	return fmt.Sprintf("%s, hashed to %d bits", what, w.Bits)
+	features := map[WordForm]string{SingleWords: "words", WordPairs: "words and pairs of words", WordChars: "3 to 5 characters of words"}
+	return fmt.Sprintf("%s, hashed to %d bits", features[w.Form], w.Bits)
 }
 
 // Width returns the number of features.

@@ -25,7 +25,7 @@ var layers = [][]string{
 		"schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
-	{"internal/checkpoint", "internal/objects"},
+	{"internal/checkpoint", "internal/objects", "internal/words"},
 	{"internal/microkernel", "internal/stats", "internal/objects/servers"},
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/linalg", "internal/distributed"},

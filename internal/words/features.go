@@ -86,7 +86,7 @@ func (m *Maker) Features(text string) (features []int32, values []float32) {
 	return m.found, m.values
 }
 
-// Logarithm returns the natural logarithm of the first 8 binary digits of a count of 1 or more: for counts up to 255, that of the count.
+// Logarithm returns the natural logarithm of the first 8 binary digits of a count of 1 or more. Counts up to 255 have no further digits.
 func Logarithm(count uint32) float64 {
 	more := max(bits.Len32(count)-8, 0)
 	if more == 0 {

@@ -14,21 +14,21 @@ import (
 // The classes of code points, as the rules of word boundaries need them (Unicode Standard Annex 29, version 15.0.0).
 const (
 	other      = 0
-	letter     = 'a' // ALetter
-	hebrew     = 'h' // Hebrew_Letter
-	pictLetter = 'e' // ALetter that is Extended_Pictographic too
-	digit      = 'n' // Numeric
+	letter     = 'a'
+	hebrew     = 'h'
+	pictLetter = 'e' // a letter that is a pictograph too
+	digit      = 'n'
 	katakana   = 'k'
-	connector  = '_' // ExtendNumLet
-	extender   = 'x' // Extend, Format
-	joiner     = 'z' // ZWJ
+	connector  = '_' // such as the underscore
+	extender   = 'x' // marks that belong to the character before
+	joiner     = 'z' // zero width joiner
 	midLetter  = ':'
 	midNumber  = ','
 	midBoth    = '.'
 	quote      = '\''
 	doubled    = '"'
-	flag       = 'r' // Regional_Indicator
-	pictograph = 'p' // Extended_Pictographic
+	flag       = 'r' // two of them are a flag
+	pictograph = 'p'
 	single     = 's' // other letters and numbers: of scripts without blanks, such as Han, Hiragana and Thai
 )
 
@@ -145,10 +145,11 @@ func NewSplitter() *Splitter { return &Splitter{table: table()} }
 
 // Each calls emit with each word, pair or characters of a text that its form names. The bytes are valid during the call.
 //
-// Words are the segments of Unicode Standard Annex 29 that have a letter, a number or a pictograph, with simple case folding, up to
-// their first MostRunes code points. Letters of scripts without blanks are words of their own; two of them without anything
-// between make a pair without a blank in each form but WordChars. Pairs of other words have a blank between. WordChars takes each 3, 4 and 5
-// adjacent code points of <word>; adjacent letters of scripts without blanks are one word for it. Bytes that are no UTF-8 separate words.
+// Words are the segments of Unicode Standard Annex 29 that have a letter, a number or a pictograph, with simple case folding, up
+// to their first MostRunes code points. Letters of scripts without blanks are words of their own; two of them with nothing between
+// them make a pair too, without a blank, in each form but [schema.WordChars]. Pairs of other words have a blank between the words.
+// [schema.WordChars] takes each 3, 4 and 5 adjacent code points of <word>, and adjacent letters of scripts without blanks are one word
+// for it. Bytes that are no UTF-8 separate words.
 func (s *Splitter) Each(text string, form schema.WordForm, emit func(token []byte)) {
 	if form == schema.WordChars {
 		s.eachChars(text, emit)
@@ -271,7 +272,8 @@ func isLetter(class byte) bool { return class == letter || class == hebrew || cl
 
 func isPictograph(class byte) bool { return class == pictograph || class == pictLetter }
 
-// next returns the next word from a position on, lo = hi if there is none. isSingle is true for a letter of a script without blanks.
+// next returns the next word from a position on, lo = hi if there is none. isSingle is true for a letter of a script without
+// blanks.
 func (s *Splitter) next(text string, at int) (lo, hi int, isSingle bool) {
 	for at < len(text) {
 		class, n := s.decode(text, at)
@@ -343,8 +345,8 @@ func (s *Splitter) segment(text string, at int, class byte) (end int, isWord boo
 	}
 }
 
-// Count returns the approximate number of words of a text: of parts between white space that have a letter, where two letters of a
-// script without blanks count as a part.
+// Count returns the approximate number of words of a text: the number of parts between white space that have a letter. Two letters
+// of a script without blanks count as a part.
 func Count(text string) int {
 	t, parts, singles, has := table(), 0, 0, false
 	for _, c := range text {

@@ -125,11 +125,11 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 			how = fmt.Sprintf("numbered from %d to %d", c.First, c.First+c.Elements-1)
 		case c.Kind == schema.OneHotColumn:
 			how = "one-hot: " + humanize.FirstCharacters(strings.Join(c.Categories, ", "), 60)
+		case c.Words != nil:
+			how = c.Words.String()
 		case c.Kind == schema.CrossColumn:
 			name = "cross"
 			fallthrough
-		case c.Words != nil:
-			how = c.Words.String()
 		case c.Kind == schema.HashColumn:
 			how = fmt.Sprintf("hashed to %d bits", c.HashBits)
 		default:

@@ -48,7 +48,7 @@ func (o *predictOptions) checkExplains(m *model.Model) error {
 		"such as one of --algo logistic", o.model)
 }
 
-// A contribution is what a feature adds to the score of a row.
+// A contribution is the weight of a feature times its value in a row.
 type contribution struct {
 	feature int
 	value   float64

@@ -9,7 +9,8 @@ import (
 )
 
 const wordsUsage = "`COLUMN,...` Columns of text whose words are features, or COLUMN=words:2 and the other types of words of train --type. " +
-	"Each of 2^18 hash buckets is a feature, and words have no weights by their frequency (idf), since nothing is learned from later rows."
+	"Each of 2^18 hash buckets is a feature, and words have no weights by frequency (idf), since later rows " +
+	"must not tell."
 
 // codeWords sets the option categorical for the columns of --words.
 func (o *onlineOptions) codeWords(a *console.App) {

@@ -90,5 +90,6 @@ func recursBelow(records []sampledRecord, i int) bool {
 
 // lacksNames returns true if the first record has none of the known names, and a text of it recurs below: it is a row then.
 func (l *look) lacksNames(known []string) bool {
-	return l.recurring != "" && len(known) > 0 && !slices.ContainsFunc(l.first, func(f csvField) bool { return slices.Contains(known, f.text) })
+	isKnown := func(f csvField) bool { return slices.Contains(known, f.text) }
+	return l.recurring != "" && len(known) > 0 && !slices.ContainsFunc(l.first, isKnown)
 }

@@ -189,7 +189,7 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 	return all, named, nil
 }
 
-var errCoding = fmt.Errorf("use onehot, words or hash:BITS, with BITS from 1 to %d, for all columns of text, or "+
+var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or "+
 	"COLUMN=onehot,COLUMN=hash:BITS for named columns", schema.MaxHashBits)
 
 // TypedCodings returns the value of the option categorical that makes every column of text, and each column that

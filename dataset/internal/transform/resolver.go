@@ -278,7 +278,8 @@ func ToInput(c column.Column, text Coding) (schema.Column, bool) {
 		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.NumberedFeatures}, true
 	}
 	if kind, ok := column.ClassKind(c.Texts().Type); ok && text.named {
-		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind), Words: text.words.WithoutLearned()}, true
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind),
+			Words: text.words.WithoutLearned()}, true
 	}
 	if column.Number(c.Type) {
 		return schema.Column{Name: c.Name, Kind: schema.NumberColumn, Unit: column.Unit(c.Type)}, true
