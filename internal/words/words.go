@@ -345,8 +345,8 @@ func (s *Splitter) segment(text string, at int, class byte) (end int, isWord boo
 	}
 }
 
-// Count returns the approximate number of words of a text: the number of parts between white space that have a letter. Two letters
-// of a script without blanks count as a part.
+// Count returns the approximate number of words of a text: of parts between white space that have a letter. Two letters of a script
+// without blanks count as a part.
 func Count(text string) int {
 	t, parts, singles, has := table(), 0, 0, false
 	for _, c := range text {

@@ -8,7 +8,7 @@ import (
 	"halfspace/internal/humanize"
 )
 
-const wordsUsage = "`COLUMN,...` Columns of text whose words are features, or COLUMN=words:2 and the other types of words of train --type. " +
+const wordsUsage = "`COLUMN,...` Columns of text whose words are features, or COLUMN=words:2 and the other types of train --type. " +
 	"Each of 2^18 hash buckets is a feature, and words have no weights by frequency (idf), since later rows " +
 	"must not tell."
 
