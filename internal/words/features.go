@@ -12,7 +12,7 @@ import (
 )
 
 // Bucket returns the bucket of a word.
-func Bucket(word []byte, bits int) int { return int(xxh3.Hash(word) & (1<<bits - 1)) }
+func Bucket(word []byte, bits int) uint32 { return uint32(xxh3.Hash(word) & (1<<bits - 1)) }
 
 // An Index finds the features of buckets. Goroutines may share it.
 type Index struct {
@@ -37,53 +37,77 @@ func NewIndex(of *schema.Words) *Index {
 type Maker struct {
 	*Index
 	splitter *Splitter
-	counts   []uint32 // of each feature, in the text
-	found    []int32  // the features of the text
+	buckets  []uint32 // of the words of the text
+	found    []int32  // the features of the words
+	spare    []int32
 	wide     []float64
 	values   []float32
 }
 
 // NewMaker returns a Maker.
 func (x *Index) NewMaker() *Maker {
-	return &Maker{Index: x, splitter: NewSplitter(), counts: make([]uint32, x.of.Width())}
+	return &Maker{Index: x, splitter: NewSplitter()}
 }
 
 // Features returns the features of a text that aren't 0, ascending, and their values: (1 + ln count) x weight, divided by the root of
 // the sum of their squares, in float64 and in the order of the features, rounded to float32. The slices are valid until the next call.
 func (m *Maker) Features(text string) (features []int32, values []float32) {
-	m.found = m.found[:0]
-	mask, index := uint64(1)<<m.of.Bits-1, m.features
-	m.splitter.Each(text, m.of.Form, func(word []byte) {
-		f := int32(xxh3.Hash(word) & mask)
-		if index != nil {
-			if f = index[f]; f < 0 {
-				return
-			}
+	m.buckets, m.found = m.splitter.AppendBuckets(m.buckets[:0], text, m.of), m.found[:0]
+	for _, b := range m.buckets {
+		f := int32(b)
+		if m.features != nil {
+			f = m.features[b]
 		}
-		if m.counts[f] == 0 {
+		if f >= 0 {
 			m.found = append(m.found, f)
 		}
-		if m.counts[f] < math.MaxUint32 {
-			m.counts[f]++
+	}
+	m.sort()
+	m.wide, m.values = m.wide[:0], m.values[:0]
+	different, sum := m.found[:0], 0.0
+	for i := 0; i < len(m.found); {
+		f, count := m.found[i], 1
+		for i++; i < len(m.found) && m.found[i] == f; i++ {
+			count++
 		}
-	})
-	slices.Sort(m.found)
-	m.wide, m.values = slices.Grow(m.wide[:0], len(m.found)), slices.Grow(m.values[:0], len(m.found))
-	sum := 0.0
-	for _, f := range m.found {
-		v := 1 + Logarithm(m.counts[f])
+		v := 1 + Logarithm(uint32(min(count, math.MaxUint32)))
 		if m.of.Weights != nil {
 			v = float64(v * m.of.Weights[f])
 		}
-		m.counts[f] = 0
-		m.wide = append(m.wide, v)
+		different, m.wide = append(different, f), append(m.wide, v)
 		sum += float64(v * v)
 	}
 	length := math.Sqrt(sum)
 	for _, v := range m.wide {
 		m.values = append(m.values, float32(v/length))
 	}
-	return m.found, m.values
+	return different, m.values
+}
+
+// sort sorts the features: a radix sort by 6 bits at a time takes a third of the time of slices.Sort for 50 words.
+func (m *Maker) sort() {
+	const bits, digits = 6, (schema.MaxWordBits + 5) / 6
+	var counts [digits][1 << bits]int
+	passes := (m.of.Bits + bits - 1) / bits
+	for _, f := range m.found {
+		for d := range passes {
+			counts[d][f>>(bits*d)&(1<<bits-1)]++
+		}
+	}
+	m.spare = slices.Grow(m.spare[:0], len(m.found))[:len(m.found)]
+	for d := range passes {
+		at := 0
+		for i, n := range counts[d] {
+			counts[d][i] = at
+			at += n
+		}
+		for _, f := range m.found {
+			digit := f >> (bits * d) & (1<<bits - 1)
+			m.spare[counts[d][digit]] = f
+			counts[d][digit]++
+		}
+		m.found, m.spare = m.spare, m.found
+	}
 }
 
 // Logarithm returns the natural logarithm of the first 8 binary digits of a count of 1 or more. Counts up to 255 have no further digits.

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/zeebo/xxh3"
+
 	"halfspace/schema"
 )
 
@@ -132,16 +134,28 @@ var plain = func() (is [256]uint8) {
 	return is
 }()
 
+// isolated has 1 for ASCII characters that end a word and begin none.
+var isolated = sync.OnceValue(func() *[256]uint8 {
+	is := new([256]uint8)
+	for c := range utf8.RuneSelf {
+		if table().low[c] == other {
+			is[c] = 1
+		}
+	}
+	return is
+})
+
 // A Splitter cuts texts into words. It isn't safe for concurrent use.
 type Splitter struct {
-	table *codeTable
-	word  []byte // the word, its case folded
-	last  []byte // the word before
-	pair  []byte
+	table    *codeTable
+	isolated *[256]uint8
+	word     []byte // the word, its case folded
+	last     []byte // the word before
+	pair     []byte
 }
 
 // NewSplitter returns a Splitter.
-func NewSplitter() *Splitter { return &Splitter{table: table()} }
+func NewSplitter() *Splitter { return &Splitter{table: table(), isolated: isolated()} }
 
 // Each calls emit with each word, pair or characters of a text that its form names. The bytes are valid during the call.
 //
@@ -174,6 +188,13 @@ func (s *Splitter) Each(text string, form schema.WordForm, emit func(token []byt
 		s.last, s.word = s.word, s.last
 		end, alone, at = hi, isSingle, hi
 	}
+}
+
+// AppendBuckets appends the buckets of the words, pairs or characters of a text that [Splitter.Each] emits, in the same order.
+func (s *Splitter) AppendBuckets(to []uint32, text string, of *schema.Words) []uint32 {
+	mask := uint64(1)<<of.Bits - 1
+	s.Each(text, of.Form, func(token []byte) { to = append(to, uint32(xxh3.Hash(token)&mask)) })
+	return to
 }
 
 // foldWord sets s.word to a word with its case folded, cut to MostRunes code points.
@@ -276,6 +297,15 @@ func isPictograph(class byte) bool { return class == pictograph || class == pict
 // blanks.
 func (s *Splitter) next(text string, at int) (lo, hi int, isSingle bool) {
 	for at < len(text) {
+		if plain[text[at]] != 0 { // the usual word: ASCII letters and digits up to a blank
+			end := at + 1
+			for end < len(text) && plain[text[end]] != 0 {
+				end++
+			}
+			if end == len(text) || s.isolated[text[end]] != 0 {
+				return at, end, false
+			}
+		}
 		class, n := s.decode(text, at)
 		switch class {
 		case letter, hebrew, pictLetter, digit, katakana, connector, flag, pictograph, single:

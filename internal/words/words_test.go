@@ -168,7 +168,7 @@ func TestLogarithms(t *testing.T) {
 func TestFeatures(t *testing.T) {
 	of := &schema.Words{Bits: 18}
 	for _, word := range []string{"a", "b", "c"} {
-		of.Buckets = append(of.Buckets, Bucket([]byte(word), 18))
+		of.Buckets = append(of.Buckets, int(Bucket([]byte(word), 18)))
 	}
 	slices.Sort(of.Buckets)
 	of.Weights, of.Texts = []float64{1, 2, 3}, make([]string, 3)
@@ -176,7 +176,7 @@ func TestFeatures(t *testing.T) {
 	features, values := m.Features("A b a unknown B a")
 	sum := 0.0
 	for i, f := range features {
-		count := map[int]float64{Bucket([]byte("a"), 18): 3, Bucket([]byte("b"), 18): 2}[of.Buckets[f]]
+		count := map[uint32]float64{Bucket([]byte("a"), 18): 3, Bucket([]byte("b"), 18): 2}[uint32(of.Buckets[f])]
 		if count == 0 {
 			t.Fatalf("feature %d", f)
 		}

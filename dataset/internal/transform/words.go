@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -49,6 +48,7 @@ func newWordCounters(s *Binding) []*wordCounter {
 // A rowCounter counts the rows of each bucket.
 type rowCounter struct {
 	splitter *words.Splitter
+	words    []uint32 // buckets of a text
 	row      uint32 // number of the row, from 1
 	buckets  []struct {
 		last uint32 // number of the last row
@@ -148,17 +148,22 @@ func (w *wordCounter) count(c *rowCounter, a arrow.Array, rows Cut) (found []fir
 				return found, row, what
 			}
 			c.row++
-			c.splitter.Each(text, w.of.Form, func(word []byte) {
-				b := uint32(words.Bucket(word, w.of.Bits))
-				at := &c.buckets[b]
-				if at.last == c.row {
-					return
+			c.words = c.splitter.AppendBuckets(c.words[:0], text, w.of)
+			hasNew := false
+			for _, b := range c.words {
+				if at := &c.buckets[b]; at.last != c.row {
+					at.last = c.row
+					at.rows++
 				}
-				at.last = c.row
-				at.rows++
-				if w.known[b/64]&(1<<(b%64)) == 0 && !isNew[b] {
+				hasNew = hasNew || w.known[b/64]&(1<<(b%64)) == 0
+			}
+			if !hasNew {
+				continue
+			}
+			c.splitter.Each(text, w.of.Form, func(word []byte) {
+				if b := words.Bucket(word, w.of.Bits); w.known[b/64]&(1<<(b%64)) == 0 && !isNew[b] {
 					isNew[b] = true
-					found = append(found, firstWord{b, strings.Clone(string(word))})
+					found = append(found, firstWord{b, string(word)})
 				}
 			})
 		}
