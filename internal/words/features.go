@@ -70,7 +70,7 @@ func (m *Maker) Features(text string) (features []int32, values []float32) {
 		for i++; i < len(m.found) && m.found[i] == f; i++ {
 			count++
 		}
-		v := 1 + Logarithm(uint32(min(count, math.MaxUint32)))
+		v := 1 + Logarithm(uint32(count))
 		if m.of.Weights != nil {
 			v = float64(v * m.of.Weights[f])
 		}

@@ -359,7 +359,8 @@ func (s *Splitter) segment(text string, at int, class byte) (end int, isWord boo
 				third, length = s.decode(text, behind)
 			}
 			switch {
-			case next == doubled && third == hebrew, next != doubled && isLetter(class) && isLetter(third), class == digit && third == digit:
+			case next == doubled && third == hebrew, next != doubled && isLetter(class) && isLetter(third),
+				class == digit && third == digit:
 				at, n, next = behind, length, third
 			case class == hebrew && next == quote: // WB7a
 				at, _ = s.skip(text, at+n)
@@ -375,8 +376,8 @@ func (s *Splitter) segment(text string, at int, class byte) (end int, isWord boo
 	}
 }
 
-// Count returns the approximate number of words of a text: of parts between white space that have a letter. Two letters of a script
-// without blanks count as a part.
+// Count returns the approximate number of words of a text: of parts between white space that have a letter. Two letters of a
+// script without blanks count as a part.
 func Count(text string) int {
 	t, parts, singles, has := table(), 0, 0, false
 	for _, c := range text {

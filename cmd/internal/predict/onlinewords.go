@@ -28,7 +28,7 @@ func (o *onlineOptions) codeWords(a *console.App) {
 		items, names = append(items, strings.TrimSpace(item.String())), append(names, console.Quote(name))
 	}
 	o.Data.Categorical, o.Data.Nulls = strings.Join(items, ","), schema.NullsZero
-	a.Note("words of %s: each hash bucket is a feature, without weights by frequency (idf), which need all rows; a missing text has no words, and a "+
-		"missing number counts as 0",
+	a.Note("words of %s: each hash bucket is a feature, without weights by frequency (idf), which need all rows; a missing text has "+
+		"no words, and a missing number counts as 0",
 		humanize.Columns(names))
 }
