@@ -281,6 +281,9 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []tra
 			if err != nil {
 				return nil, nil, err
 			}
+			if hasWords(spec) {
+				l = withWordsL2(l)
+			}
 			learners, names = append(learners, l), append(names, e.options)
 		}
 	}

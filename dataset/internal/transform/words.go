@@ -2,13 +2,16 @@ package transform
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/words"
 	"halfspace/schema"
@@ -49,7 +52,7 @@ func newWordCounters(s *Binding) []*wordCounter {
 type rowCounter struct {
 	splitter *words.Splitter
 	words    []uint32 // buckets of a text
-	row      uint32 // number of the row, from 1
+	row      uint32   // number of the row, from 1
 	buckets  []struct {
 		last uint32 // number of the last row
 		rows uint32
@@ -215,6 +218,13 @@ func (st *Statistics) finishWords(k int, name string) error {
 	}
 	if c.Words = st.words[k].learned(st.rows); c.Width() == 0 {
 		return column.ErrorIn(name, "column %q: no text has a word: leave it out with --exclude", c.Name)
+	}
+	const moreBits, mostAdvised = 2, 20
+	if n := len(c.Words.Buckets); 2*n > 1<<c.Words.Bits && c.Words.Bits < mostAdvised {
+		typ := fmt.Sprintf("%s:bits=%d", strings.TrimSuffix("words:"+string(c.Words.Form), ":"), min(mostAdvised, c.Words.Bits+moreBits))
+		st.bound.Plan.Notes = append(slices.Clip(st.bound.Plan.Notes), message.Sprintf("column %q: its words are in %s of %s hash "+
+			"buckets, so that many share their weight with others (use --type %s)", c.Name, humanize.Count(int64(n)),
+			humanize.Count(1<<c.Words.Bits), column.InShell([]string{c.Name + "=" + typ})))
 	}
 	return nil
 }
