@@ -126,13 +126,18 @@ func (t *codeTable) fold(c rune) rune {
 	return c
 }
 
-// plain has 1 for ASCII letters and digits, which join each other to words.
+// plain has 1 for small ASCII letters and for digits, and 3 for capital letters. They join each other to words.
 var plain = func() (is [256]uint8) {
-	for _, c := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+	for _, c := range "0123456789abcdefghijklmnopqrstuvwxyz" {
 		is[c] = 1
+	}
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+		is[c] = capital | 1
 	}
 	return is
 }()
+
+const capital = 2
 
 // isolated has 1 for ASCII characters that end a word and begin none.
 var isolated = sync.OnceValue(func() *[256]uint8 {
@@ -193,7 +198,45 @@ func (s *Splitter) Each(text string, form schema.WordForm, emit func(token []byt
 // AppendBuckets appends the buckets of the words, pairs or characters of a text that [Splitter.Each] emits, in the same order.
 func (s *Splitter) AppendBuckets(to []uint32, text string, of *schema.Words) []uint32 {
 	mask := uint64(1)<<of.Bits - 1
-	s.Each(text, of.Form, func(token []byte) { to = append(to, uint32(xxh3.Hash(token)&mask)) })
+	if of.Form != schema.SingleWords {
+		s.Each(text, of.Form, func(token []byte) { to = append(to, uint32(xxh3.Hash(token)&mask)) })
+		return to
+	}
+	isolated, end, alone := s.isolated, -1, false
+	for at := 0; at < len(text); {
+		if plain[text[at]] != 0 { // the usual word: ASCII letters and digits up to a blank
+			behind, seen := at, uint8(0)
+			for behind < len(text) && plain[text[behind]] != 0 {
+				seen |= plain[text[behind]]
+				behind++
+			}
+			if behind-at <= MostRunes && (behind == len(text) || isolated[text[behind]] != 0) {
+				if seen&capital == 0 {
+					to = append(to, uint32(xxh3.HashString(text[at:behind])&mask))
+				} else {
+					s.foldWord(text[at:behind])
+					to = append(to, uint32(xxh3.Hash(s.word)&mask))
+				}
+				at, alone = behind+1, false
+				continue
+			}
+		} else if isolated[text[at]] != 0 {
+			at++
+			continue
+		}
+		lo, hi, isSingle := s.next(text, at)
+		if lo == hi {
+			break
+		}
+		s.foldWord(text[lo:hi])
+		to = append(to, uint32(xxh3.Hash(s.word)&mask))
+		if isSingle && alone && lo == end {
+			s.pair = append(append(s.pair[:0], s.last...), s.word...)
+			to = append(to, uint32(xxh3.Hash(s.pair)&mask))
+		}
+		s.last, s.word = s.word, s.last
+		end, alone, at = hi, isSingle, hi
+	}
 	return to
 }
 

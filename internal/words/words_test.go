@@ -198,15 +198,20 @@ func TestFeatures(t *testing.T) {
 }
 
 func FuzzEach(f *testing.F) {
-	for _, text := range []string{"Don't 1,5 a_b", "我爱กำ👩‍👩‍👧🇩🇪", "\xff\xc0א\"ב", "e\u0301\u200d"} {
+	for _, text := range []string{"Plain words, PLAIN Words 12 a1-b2_c" + strings.Repeat(" A"+strings.Repeat("b", 63)+"c", 2), "我 a爱b我爱 我‍爱", "Don't 1,5 a_b", "我爱กำ👩‍👩‍👧🇩🇪", "\xff\xc0א\"ב", "e\u0301\u200d"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, form := range []schema.WordForm{schema.SingleWords, schema.WordPairs, schema.WordChars} {
+			var want []uint32
 			for _, token := range tokens(form, text) {
 				if token == "" || !utf8.ValidString(token) {
 					t.Fatalf("%q of %q: %q", form, text, token)
 				}
+				want = append(want, Bucket([]byte(token), 20))
+			}
+			if got := NewSplitter().AppendBuckets(nil, text, &schema.Words{Form: form, Bits: 20}); !slices.Equal(got, want) {
+				t.Fatalf("%q of %q: buckets %v, want %v", form, text, got, want)
 			}
 		}
 	})
