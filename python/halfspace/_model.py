@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import os
 import threading
@@ -134,6 +136,14 @@ class Model:
     def predict_proba(self, data: Data, **options: Any) -> np.ndarray:
         """Return the probabilities of the classes in float32, shape (rows, classes)."""
         return self._predict(data, ["--proba"], options)
+
+    def explain(self, data: Data, features: int = 5, **options: Any) -> list[str]:
+        """Return the features with the largest contributions to the score of each row, such as "review: free +0.5"; shape (rows,)."""
+        with Files() as files:
+            out = files.output("explanations.csv")
+            run(["predict", *_rows.source(files, data), "--model", self._file(files), "--out", out, "--explain", str(features),
+                 *_flags(options)], files)
+            return [row["explanation"] for row in csv.DictReader(io.StringIO(read(files, "explanations.csv")))]
 
     def _predict(self, data, columns, options):
         with Files() as files:

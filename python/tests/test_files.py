@@ -249,3 +249,14 @@ def test_text_of_a_table():
     table = pandas.DataFrame({"text": texts * 30, "y": [text + "!" for text in texts] * 30})
     model = halfspace.train(table, "y", algo="logistic")
     assert model.predict(table).tolist() == table.y.tolist()
+
+
+def test_words():
+    pd = pytest.importorskip("pandas")
+    rows = [(f"good lovely tea {i}", "yes") if i % 2 else (f"bad cold tea {i}", "no") for i in range(40)]
+    data = pd.DataFrame(rows, columns=["review", "liked"])
+    model = halfspace.train(data, label="liked", type="review=words:2")
+    assert list(model.predict(data)) == [liked for _, liked in rows]
+    assert "review: good" in model.features and "review: bad cold" in model.features
+    explained = model.explain(data, 2)
+    assert len(explained) == 40 and explained[0].startswith("review: ") and explained[0].count(", ") == 1
