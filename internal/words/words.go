@@ -157,6 +157,8 @@ type Splitter struct {
 	word     []byte // the word, its case folded
 	last     []byte // the word before
 	pair     []byte
+
+	buckets, spare []uint32 // of the words of a text
 }
 
 // NewSplitter returns a Splitter.
@@ -238,6 +240,34 @@ func (s *Splitter) AppendBuckets(to []uint32, text string, of *schema.Words) []u
 		end, alone, at = hi, isSingle, hi
 	}
 	return to
+}
+
+// SortedBuckets returns the buckets of [Splitter.AppendBuckets] in ascending order. The slice is valid until the next call.
+func (s *Splitter) SortedBuckets(text string, of *schema.Words) []uint32 {
+	const bits, digits = 6, (schema.MaxWordBits + 5) / 6 // a radix sort takes a third of the time of slices.Sort for 50 words
+	s.buckets = s.AppendBuckets(s.buckets[:0], text, of)
+	s.spare = slices.Grow(s.spare[:0], len(s.buckets))[:len(s.buckets)]
+	var counts [digits][1 << bits]int
+	passes := (of.Bits + bits - 1) / bits
+	for _, b := range s.buckets {
+		for d := range passes {
+			counts[d][b>>(bits*d)&(1<<bits-1)]++
+		}
+	}
+	for d := range passes {
+		at := 0
+		for i, n := range counts[d] {
+			counts[d][i] = at
+			at += n
+		}
+		for _, b := range s.buckets {
+			digit := b >> (bits * d) & (1<<bits - 1)
+			s.spare[counts[d][digit]] = b
+			counts[d][digit]++
+		}
+		s.buckets, s.spare = s.spare, s.buckets
+	}
+	return s.buckets
 }
 
 // foldWord sets s.word to a word with its case folded, cut to MostRunes code points.

@@ -23,10 +23,7 @@ const pieceTexts = 256
 // A wordCounter counts in how many rows of a column each bucket of words is, and keeps the first word of each bucket.
 type wordCounter struct {
 	of    *schema.Words
-	mu    sync.Mutex
-	free  []*rowCounter // counters that no goroutine uses
-	all   []*rowCounter
-	known []uint64          // a bit for each bucket with a word in texts, or without room for it
+	rows  []int64           // of each bucket
 	texts map[uint32]string // the first word of each bucket
 	room  int               // number of bytes that further words may take
 }
@@ -36,7 +33,7 @@ func newWordCounters(s *Binding) []*wordCounter {
 	counters, columns := make([]*wordCounter, len(s.Plan.Inputs)), 0
 	for k := range s.Plan.Inputs {
 		if c := &s.Plan.Inputs[k]; c.Words != nil && c.Learned() {
-			counters[k] = &wordCounter{of: c.Words, known: make([]uint64, (1<<c.Words.Bits+63)/64), texts: map[uint32]string{}}
+			counters[k] = &wordCounter{of: c.Words, rows: make([]int64, 1<<c.Words.Bits), texts: map[uint32]string{}}
 			columns++
 		}
 	}
@@ -48,67 +45,29 @@ func newWordCounters(s *Binding) []*wordCounter {
 	return counters
 }
 
-// A rowCounter counts the rows of each bucket.
-type rowCounter struct {
-	splitter *words.Splitter
-	words    []uint32 // buckets of a text
-	row      uint32   // number of the row, from 1
-	buckets  []struct {
-		last uint32 // number of the last row
-		rows uint32
-	}
-	rows []int64 // of each bucket, of rows before row 1; nil: none
+// splitters cut the texts of the rows that are counted.
+var splitters = sync.Pool{New: func() any { return words.NewSplitter() }}
+
+// pieceWords are the words of some rows.
+type pieceWords struct {
+	buckets []uint32 // of each row, each once
+	first   []firstWord
+	row     int    // the first wrong row
+	wrong   string // its error text, or ""
 }
 
-// A firstWord is a word of a bucket that was not known before.
+// A firstWord is the first word of some rows in a bucket.
 type firstWord struct {
 	bucket uint32
 	text   string
 }
 
-// take returns a counter for the use of one goroutine, until it gives the counter back.
-func (w *wordCounter) take() (c *rowCounter) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if n := len(w.free); n > 0 {
-		c, w.free = w.free[n-1], w.free[:n-1]
-		if c.row > math.MaxUint32/2 {
-			c.begin()
-		}
-		return c
-	}
-	c = &rowCounter{splitter: words.NewSplitter()}
-	c.buckets = make([]struct{ last, rows uint32 }, 1<<w.of.Bits)
-	w.all = append(w.all, c)
-	return c
-}
-
-func (w *wordCounter) give(c *rowCounter) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.free = append(w.free, c)
-}
-
-// begin makes the next row the first.
-func (c *rowCounter) begin() {
-	c.rows = slices.Grow(c.rows, len(c.buckets))[:len(c.buckets)]
-	for b := range c.buckets {
-		c.rows[b] += int64(c.buckets[b].rows)
-	}
-	clear(c.buckets)
-	c.row = 0
-}
-
 // add counts the words of rows of an array. It returns the first wrong row and the error text, or "".
 func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, rows Cut) (row int, what string, err error) {
-	pieces := (rows.Len() + pieceTexts - 1) / pieceTexts
-	found, wrong, whats := make([][]firstWord, pieces), make([]int, pieces), make([]string, pieces)
-	err = p.Each(ctx, pieces, func(i int) error {
+	pieces := make([]pieceWords, (rows.Len()+pieceTexts-1)/pieceTexts)
+	err = p.Each(ctx, len(pieces), func(i int) error {
 		return column.Recovered(func() error {
-			c := w.take()
-			defer w.give(c)
-			part := rows.slice(i*pieceTexts, min(pieceTexts, rows.Len()-i*pieceTexts))
-			found[i], wrong[i], whats[i] = w.count(c, a, part)
+			pieces[i] = w.read(a, rows.slice(i*pieceTexts, min(pieceTexts, rows.Len()-i*pieceTexts)))
 			return nil
 		})
 	})
@@ -116,75 +75,64 @@ func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, row
 		return 0, "", err
 	}
 	for i := range pieces { // in the order of the rows
-		if whats[i] != "" {
-			return wrong[i], whats[i], nil
+		if pieces[i].wrong != "" {
+			return pieces[i].row, pieces[i].wrong, nil
 		}
-		for _, f := range found[i] {
-			w.keep(f)
+		for _, f := range pieces[i].first {
+			if w.rows[f.bucket] == 0 && w.room >= len(f.text) {
+				w.room -= len(f.text)
+				w.texts[f.bucket] = f.text
+			}
+		}
+		for _, b := range pieces[i].buckets {
+			w.rows[b]++
 		}
 	}
 	return 0, "", nil
 }
 
-// keep keeps the word of a bucket, unless there is an earlier one.
-func (w *wordCounter) keep(f firstWord) {
-	if w.known[f.bucket/64]&(1<<(f.bucket%64)) != 0 {
-		return
-	}
-	w.known[f.bucket/64] |= 1 << (f.bucket % 64)
-	if w.room >= len(f.text) {
-		w.room -= len(f.text)
-		w.texts[f.bucket] = f.text
-	}
-}
-
-// count counts the words of rows. It returns the first words of buckets that weren't known before these rows.
-func (w *wordCounter) count(c *rowCounter, a arrow.Array, rows Cut) (found []firstWord, row int, what string) {
+// read returns the words of rows. The first words are those of buckets that no row before these has.
+func (w *wordCounter) read(a arrow.Array, rows Cut) (p pieceWords) {
+	s := splitters.Get().(*words.Splitter)
+	defer splitters.Put(s)
 	isNew := map[uint32]bool{}
 	for _, span := range rows.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
-			if a.IsNull(row) || column.IsMissing(a, row) {
+			if column.IsMissing(a, row) {
 				continue
 			}
 			text, what := textOf(a, row)
 			if what != "" {
-				return found, row, what
+				p.row, p.wrong = row, what
+				return p
 			}
-			c.row++
-			c.words = c.splitter.AppendBuckets(c.words[:0], text, w.of)
-			hasNew := false
-			for _, b := range c.words {
-				if at := &c.buckets[b]; at.last != c.row {
-					at.last = c.row
-					at.rows++
+			hasNew, last := false, uint32(math.MaxUint32)
+			for _, b := range s.SortedBuckets(text, w.of) {
+				if b != last {
+					p.buckets = append(p.buckets, b)
+					last = b
 				}
-				hasNew = hasNew || w.known[b/64]&(1<<(b%64)) == 0
+				hasNew = hasNew || w.rows[b] == 0
 			}
 			if !hasNew {
 				continue
 			}
-			c.splitter.Each(text, w.of.Form, func(word []byte) {
-				if b := words.Bucket(word, w.of.Bits); w.known[b/64]&(1<<(b%64)) == 0 && !isNew[b] {
+			s.Each(text, w.of.Form, func(word []byte) {
+				if b := words.Bucket(word, w.of.Bits); w.rows[b] == 0 && !isNew[b] {
 					isNew[b] = true
-					found = append(found, firstWord{b, string(word)})
+					p.first = append(p.first, firstWord{b, string(word)})
 				}
 			})
 		}
 	}
-	return found, 0, ""
+	return p
 }
 
 // learned returns the words that the features of the column learn from the rows. rows is the number of rows, those without a
 // text included.
 func (w *wordCounter) learned(rows int64) *schema.Words {
 	of, numbers := *w.of, make([]int64, 0, 1024)
-	for b := range 1 << of.Bits {
-		n := int64(0)
-		for _, c := range w.all {
-			if n += int64(c.buckets[b].rows); c.rows != nil {
-				n += c.rows[b]
-			}
-		}
+	for b, n := range w.rows {
 		if n > 0 {
 			of.Buckets, of.Texts, numbers = append(of.Buckets, b), append(of.Texts, w.texts[uint32(b)]), append(numbers, n)
 		}
@@ -243,14 +191,14 @@ func newWordFeatures(of *schema.Words) *wordFeatures {
 
 // each calls put with the features of a row that aren't 0, from 0 on, and their values. It returns an error text, or "". A missing
 // text has no features, or NaN for the first.
-func (w *wordFeatures) each(r *reader, row int, put func(features []int32, values []float32)) (what string) {
+func (w *wordFeatures) each(r *reader, row int, put func(features []uint32, values []float32)) (what string) {
 	a := r.cells[0]
 	if column.IsMissing(a, row) {
 		switch {
 		case r.fill == nil:
 			return "null" + message.Translate(r.advice)
 		case r.fill[0] != r.fill[0]:
-			put([]int32{0}, []float32{float32(math.NaN())})
+			put([]uint32{0}, []float32{float32(math.NaN())})
 		}
 		return ""
 	}
@@ -271,7 +219,7 @@ func (r *reader) hasWords() bool { return r.categories != nil && r.categories.wo
 func (r *reader) putWords(rows []float32, stride int, c Cut) (row int, what string) {
 	for i, span := range c.Spans() {
 		for row := span.Lo; row < span.Hi; row, i = row+1, i+1 {
-			if what := r.categories.words.each(r, row, func(features []int32, values []float32) {
+			if what := r.categories.words.each(r, row, func(features []uint32, values []float32) {
 				for n, f := range features {
 					rows[i*stride+r.first+int(f)] = values[n]
 				}
@@ -285,7 +233,7 @@ func (r *reader) putWords(rows []float32, stride int, c Cut) (row int, what stri
 
 // addWords adds the features of words in a row. It returns an error text, or "".
 func (p *piece) addWords(r *reader, row int) (what string) {
-	return r.categories.words.each(r, row, func(features []int32, values []float32) {
+	return r.categories.words.each(r, row, func(features []uint32, values []float32) {
 		for n, f := range features {
 			p.columns, p.values = append(p.columns, uint32(r.first+int(f))), append(p.values, values[n])
 		}
