@@ -91,7 +91,7 @@ func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, row
 	return 0, "", nil
 }
 
-// read returns the words of rows. The first words are those of buckets that no row before these has.
+// read returns the words of rows. It leaves out the first words of buckets that rows before these have.
 func (w *wordCounter) read(a arrow.Array, rows Cut) (p pieceWords) {
 	s := splitters.Get().(*words.Splitter)
 	defer splitters.Put(s)
