@@ -234,7 +234,6 @@ beam: build ## the command on Apache Beam: bin/halfspace-beam, and its tests; KI
 	test -z "$$(gofmt -l cmd/halfspace-beam)"
 	go -C cmd/halfspace-beam vet ./...
 	go -C cmd/halfspace-beam build -ldflags '-s -w' -o ../../bin/halfspace-beam .
-	go -C cmd/halfspace-beam test -count=1 ./internal/objects
 	go -C cmd/halfspace-beam test -count=1 . -args -kills $(or $(KILLS),2)
 
 clean:
