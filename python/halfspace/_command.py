@@ -15,7 +15,7 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, BinaryIO, Callable
+from typing import Any, BinaryIO, Callable, Sequence
 
 if sys.platform != "win32":
     import fcntl
@@ -181,13 +181,21 @@ def named(text: str, files: Memory | Folder) -> str:
     return text
 
 
+def _featured(text: str, features: Sequence[str] | None) -> str:
+    """Return a text with the names of features in place of "x0", "x1" and so on."""
+    if features is None:
+        return text
+    return re.sub(r'"x(\d+)"', lambda name: f'"{features[int(name[1])]}"' if int(name[1]) < len(features) else name[0], text)
+
+
 def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: str | None = None,
-        words: dict[str, str] | None = None) -> bytes:
+        words: dict[str, str] | None = None, features: Sequence[str] | None = None) -> bytes:
     """Run the command, and return the bytes of its standard output.
 
     Notes of the command become warnings, except notes that begin with `quiet`. With `verbose`, progress goes to
     `sys.stderr`. `words` has the names of options in Python by their names in the command, for sentences. None or an
-    empty dict is for functions that take all options of the command.
+    empty dict is for functions that take all options of the command. `features` has the names of the columns that the
+    command calls x0, x1 and so on.
 
     Raises
     ------
@@ -223,7 +231,7 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
         process.stdin.close()
         process.stdout.close()
         process.stderr.close()
-    sentences = [named(line, files) for line in said]
+    sentences = [_featured(named(line, files), features) for line in said]
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:

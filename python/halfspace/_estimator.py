@@ -12,6 +12,7 @@ from . import _rows, _score
 from ._command import Files, HalfspaceError, Interrupted, read, run, warn
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
+from ._tables import Table, tabled
 
 # ALL_CLASSES names the options that every estimator has, and that learners do not list.
 ALL_CLASSES = {"fit_intercept", "class_weight", "random_state", "n_jobs", "verbose"}
@@ -43,6 +44,7 @@ class Linear(ClassifierMixin, BaseEstimator):
             After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
         """
         vars(self).pop("model_", None)  # after an error, no old weights stand beside new classes
+        X = tabled(X, "X")
         found = self._finds(X)
         X, y = check_rows(self, X, y, reset=True, finite=not found)
         self._name_classes(distinct(y))
@@ -98,7 +100,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         args = ["train", *_rows.send(files, self._features(X), y, weights), "--algo", self._algorithm, "--prepare", "none",
                 "--out", files.output("model.json"), "--json", *self._options(), *self._machine(), *more]
         try:
-            run(args, files, verbose=bool(self.verbose), quiet=quiet, words=self._words())
+            run(args, files, verbose=bool(self.verbose), quiet=quiet, words=self._words(), features=self._names())
         except Interrupted as interrupt:
             kept = read(files, "model.json")
             if kept:
@@ -136,7 +138,7 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _finds(self, X):
         """Return whether the command finds a number in X that is not finite. It reads all numbers anyway: to look for one takes Python longer."""
-        return isinstance(X, np.ndarray) and X.dtype.kind == "f"
+        return isinstance(X, np.ndarray) and X.dtype.kind == "f" or isinstance(X, Table)
 
     def _features(self, X):
         """Return the rows as the learner takes them."""
@@ -201,6 +203,10 @@ class Linear(ClassifierMixin, BaseEstimator):
         if not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0:
             raise HalfspaceError(f"n_jobs is {self.n_jobs!r}: it is a number of threads, None or -1 for all cores, -2 for all cores but 1")
         return ["--workers", str(self.n_jobs if self.n_jobs > 0 else max(1, os.cpu_count() + 1 + self.n_jobs))]
+
+    def _names(self):
+        """Return the names of X's columns, for sentences, or None if X had no names."""
+        return getattr(self, "feature_names_in_", None)
 
     def _words(self):
         words = {FLAGS.get(name, name.replace("_", "-")): name for name in self.get_params(deep=False)}
@@ -333,5 +339,5 @@ def with_classes(X, y, weights, classes):
         from scipy import sparse
         X = sparse.vstack([X, sparse.csr_matrix(zeros)], format="csr")
     else:
-        X = np.concatenate([X, zeros])
+        X = np.concatenate([np.asarray(X), zeros])
     return X, np.concatenate([y, missing]), np.concatenate([weights, np.zeros(len(missing))])

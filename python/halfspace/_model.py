@@ -13,7 +13,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from . import _rows
+from . import _rows, _tables
 from ._command import Files, Folder, HalfspaceError, Interrupted, Memory, named, read, run
 from ._rows import text
 
@@ -50,7 +50,7 @@ def train(data: Data, label: Any = None, *, algo: str | None = None, verbose: bo
         Ctrl-C. Its attribute `model` is the model of the weights so far.
     """
     with Files() as files:
-        args = ["train", *_rows.source(files, data, label, "sample_weight", options), *_flags(dict(algo=algo, **options)),
+        args = ["train", *_rows.source(files, data, label, options, learns=True), *_flags(dict(algo=algo, **options)),
                 "--out", files.output("model.json")]
         try:
             run(args, files, verbose=verbose)
@@ -67,7 +67,7 @@ def compare(data: Data, label: Any = None, *, verbose: bool = False, **options: 
     The parameters are the parameters of `train`; `options` are the options of `halfspace compare`.
     """
     with Files() as files:
-        args = ["compare", *_rows.source(files, data, label, "sample_weight", options), *_flags(options), "--json"]
+        args = ["compare", *_rows.source(files, data, label, options, learns=True), *_flags(options), "--json"]
         return Comparison(_printed(args, files, verbose))
 
 
@@ -77,7 +77,7 @@ def check(data: Data, label: Any = None, *, verbose: bool = False, **options: An
     The parameters are the parameters of `train`; `options` are the options of `halfspace check`.
     """
     with Files() as files:
-        args = ["check", *_rows.source(files, data, label, None, options), *_flags(options), "--json"]
+        args = ["check", *_rows.source(files, data, label, options, learns=True), *_flags(options), "--json"]
         return Separability(_printed(args, files, verbose))
 
 
@@ -148,7 +148,7 @@ class Model:
     def _predict(self, data, columns, options):
         with Files() as files:
             out = files.output("predictions.npy")
-            run(["predict", *_rows.source(files, data), "--model", self._file(files), "--out", out, *columns, *_flags(options)], files)
+            run(["predict", *_rows.source(files, self._units(data)), "--model", self._file(files), "--out", out, *columns, *_flags(options)], files)
             with files.open("predictions.npy") as file:
                 return np.load(file, allow_pickle=False)
 
@@ -164,7 +164,7 @@ class Model:
             return Report(named(read(files, "report.html"), files))
 
     def _eval(self, files, data, label, options):
-        return ["eval", *_rows.source(files, data, label, "sample_weight", options), "--model", self._file(files), *_flags(options)]
+        return ["eval", *_rows.source(files, self._units(data), label, options), "--model", self._file(files), *_flags(options)]
 
     def to_onnx(self, path: str | os.PathLike | None = None) -> bytes:
         """Return the model as an ONNX file, with the input X and the outputs label and probabilities, or scores; write it to
@@ -174,6 +174,13 @@ class Model:
         if path is not None:
             _write(path, content)
         return content
+
+    def _units(self, data):
+        """Return the data with durations in the units of the model: the unit that pandas takes depends on its version."""
+        columns = self.document.get("preprocessing", {}).get("columns", [])
+        units = {column["name"]: column["unit"] for column in columns if column.get("unit") in ("s", "ms", "us", "ns")}
+        table = _tables.table_of(data) if units else None
+        return data if table is None else table.with_units(units)
 
     def _file(self, files) -> str:
         return files.input("model.json", lambda file: file.write(self.text.encode()))

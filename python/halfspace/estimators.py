@@ -440,7 +440,7 @@ class Winnow(_Options):
             if self.binarize < 0:
                 raise HalfspaceError(f"binarize is {self.binarize}: with a sparse matrix it is 0 or more, so that zeros stay 0")
             return (X > self.binarize).tocsr()
-        return X > self.binarize
+        return np.asarray(X) > self.binarize
 
     def _option(self, name, value):
         return [] if name == "binarize" else super()._option(name, value)

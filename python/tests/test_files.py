@@ -50,8 +50,13 @@ def test_no_model(tmp_path):
 
 def test_label_of_a_table():
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(HalfspaceError, match="name of the table's column"):
-        halfspace.train(pandas.DataFrame({"a": [1, 2]}), np.array([0, 1]))
+    with pytest.raises(HalfspaceError, match="label has 3 values, and data has 2 rows"):
+        halfspace.train(pandas.DataFrame({"a": [1, 2]}), np.array([0, 1, 0]))
+
+
+def test_labels_of_files(cancer):
+    with pytest.raises(HalfspaceError, match="data is a path: give the name of the file's column"):
+        halfspace.train(cancer, np.array([0, 1]))
 
 
 def test_grid(cancer):
