@@ -161,7 +161,7 @@ def _numeric(X):
 
 
 def check_fitted(estimator):
-    """Raise NotFittedError if the estimator has no model."""
-    if not hasattr(estimator, "model_"):
+    """Raise NotFittedError if the estimator has neither a model nor weights that a program has set."""
+    if not hasattr(estimator, "model_") and not all(hasattr(estimator, name) for name in ("coef_", "intercept_", "classes_")):
         name = type(estimator).__name__
         raise NotFittedError(f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator.")

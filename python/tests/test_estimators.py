@@ -376,7 +376,7 @@ def test_notes_for_estimators():
     ("LogisticRegression", {"C": None}, "C is None: it is a number above 0, and so is 1 / C"),
     ("LogisticRegression", {"C": 1e-320}, "C is 1e-320: it is a number above 0, and so is 1 / C"),
     ("LogisticRegression", {"C": np.array([1.0])}, "C is array([1.]): it is a number above 0, and so is 1 / C"),
-    ("LogisticRegression", {"penalty": "elasticnet", "l1_ratio": "a"}, "l1_ratio is 'a': with penalty=\"elasticnet\" it is a number from 0 to 1"),
+    ("LogisticRegression", {"penalty": "elasticnet", "l1_ratio": "a"}, "l1_ratio is 'a': it is a number from 0 to 1"),
     ("LinearSVC", {"penalty": None}, "1 / C is 0: use a penalty above 0"),
     ("Perceptron", {"max_iter": 0}, "max_iter is 0: use 1 or more"),
     ("Perceptron", {"eta0": "x"}, "eta0 x: use a number"),
