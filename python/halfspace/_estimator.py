@@ -155,7 +155,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         args = ["train", *_rows.send(files, self._features(X), self._labels(y), weights), "--algo", self._algorithm, "--prepare", "none",
                 "--out", files.output("model.json"), "--json", *self._options(), *self._machine(), *more]
         try:
-            run(args, files, verbose=bool(self.verbose), quiet=quiet, words=self._words(), features=self._names())
+            run(args, files, progress=bool(self.verbose), quiet=quiet, words=self._words(), features=self._names())
         except Interrupted as interrupt:
             kept = read(files, "model.json")
             if kept:

@@ -128,7 +128,7 @@ class Pandas(Table):
         return Pandas(self.frame.assign(**changed), self.argument) if changed else self
 
     def write(self, file: BinaryIO) -> None:
-        pyarrow = _imported("pyarrow", try_import=True)
+        pyarrow = imported("pyarrow", try_import=True)
         if pyarrow is None:
             _ipc.write(file, [self._column(i) for i in range(self.shape[1])], len(self))
             return
@@ -151,7 +151,8 @@ class Pandas(Table):
             column = column if zone is None else column.dt.tz_convert("UTC").dt.tz_localize(None)
             return _ipc.Column(name, column.to_numpy(), zone=zone)
         if isinstance(dtype, np.dtype) and dtype.kind in "biufm":
-            return _ipc.Column(name, column.to_numpy())
+            values = column.to_numpy()
+            return _ipc.Column(name, values, np.isnan(values) if dtype.kind == "f" else None)
         if dtype.kind in "biuf":
             missing, plain = column.isna().to_numpy(), getattr(dtype, "numpy_dtype", None) or np.dtype(getattr(dtype, "subtype", np.float64))
             return _ipc.Column(name, column.fillna(dtype.type(0)).to_numpy(plain) if missing.any() else column.to_numpy(plain), missing)
@@ -272,7 +273,7 @@ def table_of(data: Any, argument: str = "data") -> Table | None:
         return data if isinstance(data, Table) else None
     if type(data).__module__.startswith("narwhals.") and hasattr(data, "columns"):
         data = data.to_native()
-    pandas, polars, pyarrow = (_imported(name) for name in ("pandas", "polars", "pyarrow"))
+    pandas, polars, pyarrow = (imported(name) for name in ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(data, pandas.DataFrame):
         return Pandas(data, argument)
     if polars is not None and isinstance(data, (polars.DataFrame, polars.LazyFrame)):
@@ -293,7 +294,7 @@ def tabled(data: Any, argument: str) -> Any:
 
 def _streamed(data: Any, argument: str) -> Table | None:
     """Return a table of another library, by the Arrow stream interface, or by pandas."""
-    pyarrow, polars = _imported("pyarrow", try_import=True), _imported("polars", try_import=True)
+    pyarrow, polars = imported("pyarrow", try_import=True), imported("polars", try_import=True)
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         return Pandas(data.to_pandas(), argument) if hasattr(data, "columns") else None
     try:
@@ -307,7 +308,7 @@ def _streamed(data: Any, argument: str) -> Table | None:
     raise HalfspaceError(f"{argument} is of type {type(data).__name__}: install pyarrow, which reads it")
 
 
-def _imported(name: str, try_import: bool = False) -> Any:
+def imported(name: str, try_import: bool = False) -> Any:
     """Return a module that the program has imported, or that can be imported, or None."""
     if try_import and name not in sys.modules:
         try:

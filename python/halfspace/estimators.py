@@ -49,6 +49,17 @@ model_ : str
     Text of the model file, the bytes that the command writes for the same rows and options.
 """
 
+# EXAMPLE follows the attributes of each estimator.
+EXAMPLE = """
+Examples
+--------
+>>> import numpy as np, halfspace
+>>> X = np.random.default_rng(0).normal(size=(100, 2))
+>>> estimator = halfspace.{name}().fit(X, np.where(X[:, 0] > 0, "right", "left"))
+>>> print(estimator.predict([[3, 1], [-3, 1]]))
+['right' 'left']
+"""
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as _estimator  # editors know the options of a dataclass
 else:
@@ -59,7 +70,7 @@ else:
         cls._parameters = own.rstrip()
         if not cls.__name__.startswith("_"):
             parameters = [vars(base)["_parameters"] for base in cls.__mro__ if "_parameters" in vars(base)]
-            cls.__doc__ = text + PARAMETERS + "\n".join(filter(None, parameters)) + "\n" + ATTRIBUTES
+            cls.__doc__ = text + PARAMETERS + "\n".join(filter(None, parameters)) + "\n" + ATTRIBUTES + EXAMPLE.format(name=cls.__name__)
         return cls
 
 
@@ -230,7 +241,7 @@ class _Penalized(_Weighted):
         """Return how more than two classes are learned. An option of either name may have it."""
         names = {None: "auto", **self._MULTI_CLASS}
         if self.multi_class not in names:
-            raise HalfspaceError(f"multi_class is {self.multi_class!r}: it is {', '.join(map(repr, self._MULTI_CLASS))} or None")
+            raise HalfspaceError(f"multi_class is {self.multi_class!r}: it is {', '.join(repr(name) for name in self._MULTI_CLASS if name != 'deprecated')} or None")
         if self.multiclass != "auto" and names[self.multi_class] not in ("auto", self.multiclass):
             raise HalfspaceError(f"multiclass is {self.multiclass!r} and multi_class is {self.multi_class!r}: leave one of them out")
         chosen = self.multiclass if self.multiclass != "auto" else names[self.multi_class]
@@ -285,7 +296,7 @@ class LogisticRegression(Probabilities, _Penalized):
 
     _algorithm = "logistic"
     _joins = True
-    _MULTI_CLASS = {"auto": "auto", "ovr": "ovr", "multinomial": "joint"}
+    _MULTI_CLASS = {"auto": "auto", "ovr": "ovr", "multinomial": "joint", "deprecated": "auto"}
     _rules = {"dual": Rule(_one_of(True, False), "it is True or False"), "warm_start": Rule(_one_of(True, False), "it is True or False")}
 
     def _keep(self, text):

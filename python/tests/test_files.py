@@ -94,7 +94,9 @@ def test_onnx(command, tmp_path, cancer):
 def test_compare(cancer):
     table = halfspace.compare(cancer, "diagnosis", algo=["logistic", "svm"], cv=3)
     assert table.learners[0]["accuracy"] > 0.95 and 'algo="logistic"' in repr(table) and "<table>" in table._repr_html_()
-    assert len(table.to_pandas()) == len(table.learners) if pytest.importorskip("pandas") else True
+    assert table.baseline["class"] == "benign" and repr(table).splitlines()[-1].split()[:4] == ["always", "benign", "212", "0.627417"]
+    frame = pytest.importorskip("pandas") and table.to_pandas()
+    assert len(frame) == len(table.learners) + 1 and frame.options.iloc[-1] == "always benign"
 
 
 def test_compare_weights():
@@ -263,5 +265,5 @@ def test_words():
     model = halfspace.train(data, label="liked", type="review=words:2")
     assert list(model.predict(data)) == [liked for _, liked in rows]
     assert "review: good" in model.features and "review: bad cold" in model.features
-    explained = model.explain(data, 2)
+    explained = model.explain_rows(data, 2)
     assert len(explained) == 40 and explained[0].startswith("review: ") and explained[0].count(", ") == 1

@@ -239,8 +239,8 @@ def without_pyarrow(monkeypatch, pyarrow):
     if pyarrow:
         pytest.importorskip("pyarrow")
     else:
-        found = _tables._imported
-        monkeypatch.setattr(_tables, "_imported", lambda name, try_import=False: None if name == "pyarrow" else found(name, try_import))
+        found = _tables.imported
+        monkeypatch.setattr(_tables, "imported", lambda name, try_import=False: None if name == "pyarrow" else found(name, try_import))
 
 
 def test_own_arrow_stream(monkeypatch):

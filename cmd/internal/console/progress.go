@@ -43,8 +43,8 @@ type Progress struct {
 	isShown   bool // the terminal shows a line
 }
 
-// On a terminal the line is rewritten at most once per oftenest, and each heartbeat even if nothing changed. Elsewhere
-// the time between two lines of a step doubles from line to line, from firstWait up to mostWait.
+// On a terminal the line is rewritten at most once per shortestRewrite, and each heartbeat even if nothing changed. The
+// Python package gets a new line as often. Elsewhere the time between two lines of a step doubles from line to line, from firstWait up to mostWait.
 const (
 	shortestRewrite = 100 * time.Millisecond
 	heartbeat       = time.Second
@@ -147,7 +147,7 @@ func (p *Progress) beat() {
 // paint writes the line if enough time has passed since the last line.
 func (p *Progress) paint(now time.Time) {
 	wait := p.wait
-	if p.term != nil {
+	if p.term != nil || ForPython { // the Python package makes a bar of the lines
 		wait = shortestRewrite
 	}
 	if !p.paintedAt.IsZero() && now.Sub(p.paintedAt) < wait {
