@@ -6,15 +6,19 @@ import dataclasses
 import json
 import os
 from numbers import Real
-from typing import Any, Callable, ClassVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _rows, _score
 from ._command import Files, HalfspaceError, Interrupted, read, run, warn
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
 from ._tables import Table, tabled
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # ALL_CLASSES names the options that every estimator has, and that learners do not list.
 ALL_CLASSES = {"fit_intercept", "class_weight", "random_state", "n_jobs", "verbose"}
@@ -39,10 +43,19 @@ class Linear(ClassifierMixin, BaseEstimator):
     """A classifier that the command trains. Subclasses are dataclasses, whose fields are the options of a learner."""
 
     _algorithm: str
+    classes_: NDArray[Any]
+    coef_: Any  # an array, or a sparse matrix after sparsify
+    intercept_: NDArray[Any]
+    n_iter_: Any  # an int, or an array as scikit-learn has it
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    objective_: float | None
+    duality_gap_: float | None
+    model_: str
     _rules: ClassVar[dict[str, Rule]] = {}  # options of scikit-learn that have no counterpart in the command
     _solver = False  # the learner looks for an optimum, so that an end before it is worth a warning
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows.
 
         Parameters
@@ -77,12 +90,12 @@ class Linear(ClassifierMixin, BaseEstimator):
         self._warn()
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, an array of shape (rows,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the scores of the rows, in float64: the numbers of `halfspace predict --score`, bit for bit.
 
         With two classes the shape is (rows,): a score above 0 predicts `classes_[1]`. With more classes the shape is
@@ -122,14 +135,14 @@ class Linear(ClassifierMixin, BaseEstimator):
         scores = rows @ weights.T.astype(np.float64) + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def sparsify(self):
+    def sparsify(self) -> Self:
         """Make `coef_` a sparse matrix, and return the estimator."""
         from scipy import sparse
         check_fitted(self)
         self.coef_ = sparse.csr_matrix(self.coef_)
         return self
 
-    def densify(self):
+    def densify(self) -> Self:
         """Make `coef_` an array, and return the estimator."""
         check_fitted(self)
         if hasattr(self.coef_, "tocsr"):
@@ -294,7 +307,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         words = {FLAGS.get(name, name.replace("_", "-")): name for name in self.get_params(deep=False)}
         return dict(words, seed="random_state", workers="n_jobs", **{"no-bias": "fit_intercept=False", f"algo {self._algorithm}": type(self).__name__})
 
-    def __sklearn_tags__(self):  # scikit-learn 1.6 and later
+    def __sklearn_tags__(self) -> Any:  # scikit-learn 1.6 and later
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -303,7 +316,7 @@ class Linear(ClassifierMixin, BaseEstimator):
 class Probabilities:
     """Probabilities of a learner whose scores are log odds."""
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """Return the probabilities of the classes, in float64, shape (rows, classes); each row adds up to 1.
 
         The scores are the command's scores. The probabilities are computed from the scores in float64; `halfspace predict
@@ -320,7 +333,7 @@ class Probabilities:
         sums = odds.sum(axis=1, keepdims=True)
         return np.where(sums > 0, odds / np.where(sums > 0, sums, 1), 1 / odds.shape[1])
 
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Return the logarithms of the probabilities, shape (rows, classes)."""
         return np.log(self.predict_proba(X))
 
@@ -332,14 +345,14 @@ class Online:
         return {"_xfail_checks": {"check_sample_weights_invariance":
                                   "the check shuffles the rows, and the order of the rows is a part of an online training"}}
 
-    def __sklearn_tags__(self):  # scikit-learn 1.6 and later look for both; there, the caller of a check expects failures
+    def __sklearn_tags__(self) -> Any:  # scikit-learn 1.6 and later look for both; there, the caller of a check expects failures
         return super().__sklearn_tags__()
 
 
 class Incremental(Online):
     """Training on batches of rows, one after another."""
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows once, in their order, and go on from the weights so far.
 
         Parameters

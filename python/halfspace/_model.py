@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _rows, _tables
 from ._command import Files, Folder, HalfspaceError, Interrupted, Memory, named, read, run
@@ -141,6 +142,7 @@ class Model:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.document: dict[str, Any]
         try:
             self.document = json.loads(text)
         except json.JSONDecodeError as error:
@@ -149,11 +151,11 @@ class Model:
             raise HalfspaceError("the text is no model file: it has no algorithm")
 
     @staticmethod
-    def load(path: str | os.PathLike) -> Model:
+    def load(path: str | os.PathLike[str]) -> Model:
         """Return the model of a file."""
         return Model(Path(path).read_text(encoding="utf-8"))
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; it appears whole or not at all."""
         _write(path, self.text.encode("utf-8"))
 
@@ -163,7 +165,7 @@ class Model:
         return self.document["algorithm"]
 
     @property
-    def classes(self) -> np.ndarray:
+    def classes(self) -> NDArray[Any]:
         """Classes in ascending order, shape (classes,)."""
         return np.array(self.document["classes"])
 
@@ -172,7 +174,7 @@ class Model:
         """Names of the features."""
         return self.document["features"]
 
-    def predict(self, data: Data, *, progress: bool | None = None, **options: Any) -> np.ndarray:
+    def predict(self, data: Data, *, progress: bool | None = None, **options: Any) -> NDArray[Any]:
         """Return the predicted class of each row.
 
         Parameters
@@ -190,7 +192,7 @@ class Model:
         """
         return self._predict(data, [], options, progress)
 
-    def decision_function(self, data: Data, *, progress: bool | None = None, **options: Any) -> np.ndarray:
+    def decision_function(self, data: Data, *, progress: bool | None = None, **options: Any) -> NDArray[Any]:
         """Return the scores of each row. The parameters are those of `predict`.
 
         Returns
@@ -199,7 +201,7 @@ class Model:
         """
         return self._predict(data, ["--score"], options, progress)
 
-    def predict_proba(self, data: Data, *, progress: bool | None = None, **options: Any) -> np.ndarray:
+    def predict_proba(self, data: Data, *, progress: bool | None = None, **options: Any) -> NDArray[Any]:
         """Return the probabilities of the classes. The parameters are those of `predict`.
 
         Returns
@@ -270,7 +272,7 @@ class Model:
                            float(bias[number]) if bias else 0.0, sorted(zip([self.features[i] for i in some], parts.tolist()), key=lambda part: -abs(part[1])))
 
     @property
-    def weights(self) -> np.ndarray:
+    def weights(self) -> NDArray[Any]:
         """Weights of the features in float64: shape (1, features) for two classes, else (classes, features)."""
         if "sparse_weights" not in self.document:
             return np.array(self.document["weights"], dtype=np.float64)
@@ -290,7 +292,7 @@ class Model:
             raise HalfspaceError(f"class_ is {class_!r}: a score of two classes is that of {self.document['positive']!r}, and falls for the other")
         return 0
 
-    def _features(self, some: Sequence[int], weights: np.ndarray) -> Model:
+    def _features(self, some: Sequence[int], weights: NDArray[Any]) -> Model:
         """Return a model with a class for each of some features: its score is the feature's part of a score."""
         classes = max(3, len(some))  # three classes or more have a score each
         left_out = {"checksum", "weights", "sparse_weights", "std_errors", "projection", "calibration", "threshold", "data", "training"}
@@ -378,7 +380,7 @@ class Model:
     def _eval(self, files, data, label, options):
         return ["eval", *_rows.source(files, self._units(data), label, options), "--model", self._file(files), *_flags(options)]
 
-    def to_onnx(self, path: str | os.PathLike | None = None) -> bytes:
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Return the model as an ONNX file, with the input X and the outputs label and probabilities, or scores; write it to
         `path` if it is given."""
         with Files() as files:
@@ -440,7 +442,11 @@ class Explanation:
     """
 
     def __init__(self, model: Model, class_: Any, score: float, bias: float, contributions: list[tuple[str, float]]) -> None:
-        self.model, self.class_, self.score, self.bias, self.contributions = model, class_, score, bias, contributions
+        self.model: Model = model
+        self.class_: Any = class_
+        self.score: float = score
+        self.bias: float = bias
+        self.contributions: list[tuple[str, float]] = contributions
 
     def to_pandas(self) -> Any:
         """Return the contributions as a pandas Series."""
@@ -470,7 +476,7 @@ class Picture:
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file."""
         _write(path, self.svg.encode("utf-8"))
 
@@ -489,7 +495,7 @@ class Report:
     def __init__(self, page: str) -> None:
         self.html = page
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file."""
         _write(path, self.html.encode("utf-8"))
 
@@ -593,7 +599,7 @@ def _one_row(row: Any) -> Any:
     return array[None] if array is not None and array.ndim == 1 else row
 
 
-def _write(path: str | os.PathLike, content: bytes) -> None:
+def _write(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file; it appears whole or not at all."""
     path = Path(path)
     new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")

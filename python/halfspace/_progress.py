@@ -69,18 +69,18 @@ class Lines(Bar):
             return
         self._wait = self.WAIT if step != self._step else 2 * self._wait
         self._step, self._next = step, now + self._wait
-        print(line, file=sys.stderr, flush=True)
+        _write(line + "\n")
 
 
 class TerminalBar(Bar):
     def _show(self, line: str) -> None:
         part = share(line)
         cells = "" if part is None else "#" * int(CELLS * part) + "." * (CELLS - int(CELLS * part)) + " "
-        print(f"\r{cells}{line[:79 - len(cells)]}\x1b[K", end="", file=sys.stderr, flush=True)
+        _write(f"\r{cells}{line[:79 - len(cells)]}\x1b[K")
 
     def close(self) -> None:
         if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            _write("\r\x1b[K")
 
 
 class NotebookBar(Bar):
@@ -102,6 +102,11 @@ class NotebookBar(Bar):
         if self._display is not None:
             from IPython.display import HTML
             self._display.update(HTML(""))
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)  # print writes to standard output if sys.stderr is None
+    sys.stderr.flush()
 
 
 def share(line: str) -> float | None:

@@ -7,9 +7,10 @@ import json
 import sys
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._command import Files, HalfspaceError, HalfspaceWarning, run, warn
 from ._compat import check_fitted, check_rows
@@ -61,6 +62,8 @@ Examples
 """
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from dataclasses import dataclass as _estimator  # editors know the options of a dataclass
 else:
     def _estimator(cls):
@@ -301,7 +304,7 @@ class LogisticRegression(Probabilities, _Penalized):
 
     def _keep(self, text):
         super()._keep(text)
-        self.n_iter_ = np.array([self.n_iter_], np.int32)  # an array, as scikit-learn has it
+        self.n_iter_: Any = np.array([self.n_iter_], np.int32)  # an array, as scikit-learn has it
 
     def _option(self, name, value):
         if name == "solver":
@@ -557,14 +560,14 @@ class AdaGrad(Probabilities, Incremental, _Online):
     _algorithm = "adagrad"
 
     @property
-    def predict_proba(self):
+    def predict_proba(self) -> Callable[..., NDArray[Any]]:
         """Probabilities of the classes, with the loss "logistic"."""
         if self.loss != "logistic":
             raise AttributeError(f"AdaGrad with the loss {self.loss!r} has no probabilities: use the loss \"logistic\"")
         return super().predict_proba
 
     @property
-    def predict_log_proba(self):
+    def predict_log_proba(self) -> Callable[..., NDArray[Any]]:
         """Logarithms of the probabilities, with the loss "logistic"."""
         self.predict_proba
         return super().predict_log_proba
@@ -605,7 +608,7 @@ class Winnow(_Options):
 
     _algorithm = "winnow"
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Train on rows. See the other estimators; rows and classes have no weights.
 
         Parameters
@@ -618,7 +621,7 @@ class Winnow(_Options):
     def _more_tags(self):
         return {"poor_score": True}  # as for BernoulliNB: a feature that is cut at 0 says little
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -696,8 +699,8 @@ class LDA(Probabilities, _Weighted):
         super()._keep(text)
         projection = json.loads(text).get("projection")
         if projection:
-            self.scalings_ = np.array(projection["directions"]).T
-            self.explained_variance_ratio_ = np.array(projection["explained"])[:self.n_components]
+            self.scalings_: NDArray[Any] = np.array(projection["directions"]).T
+            self.explained_variance_ratio_: NDArray[Any] = np.array(projection["explained"])[:self.n_components]
 
     def _summarize(self, X, y, weights):
         super()._summarize(X, y, weights)
@@ -713,7 +716,7 @@ class LDA(Probabilities, _Weighted):
         at = np.searchsorted(self.classes_, y)
         sums = np.bincount(at, weights, minlength=len(self.classes_))
         self._shares = sums / sums.sum()
-        self.priors_ = self._shares if self.priors is None else self._given_priors()
+        self.priors_: NDArray[Any] = self._shares if self.priors is None else self._given_priors()
         if self.store_covariance:
             self._store_covariance(X.toarray() if hasattr(X, "tocsr") else np.asarray(X, np.float64), at, weights)
 
@@ -728,10 +731,10 @@ class LDA(Probabilities, _Weighted):
     def _store_covariance(self, X, at, weights):
         rows = np.ones(len(X)) if weights is None else weights
         members = (np.arange(len(self.classes_))[:, None] == at) * rows
-        self.means_ = members @ X / members.sum(axis=1, keepdims=True)
+        self.means_: NDArray[Any] = members @ X / members.sum(axis=1, keepdims=True)
         off = X - self.means_[at]
-        self.covariance_ = off.T @ (off * (rows * (self.priors_ / members.sum(axis=1))[at])[:, None])
-        self.xbar_ = self.priors_ @ self.means_
+        self.covariance_: NDArray[Any] = off.T @ (off * (rows * (self.priors_ / members.sum(axis=1))[at])[:, None])
+        self.xbar_: NDArray[Any] = self.priors_ @ self.means_
 
     def _class_weights(self):
         """Return factors of the classes' weights: a prior is the share of a class in the rows' weights."""
@@ -743,7 +746,7 @@ class LDA(Probabilities, _Weighted):
         return ",".join(quoted(f"{text(label)}={text(factor)}") for label, factor in zip(self._labels(self.classes_).tolist(), factors))
 
     @property
-    def transform(self):
+    def transform(self) -> Callable[..., NDArray[Any]]:
         """Coordinates of rows along the directions in which the classes differ most, in float32, shape (rows, directions)."""
         if not self._has_directions():
             raise AttributeError(f"LDA with the solver {self.solver!r} has no directions: use the solver \"eigen\"")
@@ -759,7 +762,7 @@ class LDA(Probabilities, _Weighted):
                 return np.load(file, allow_pickle=False).reshape(X.shape[0], -1)[:, :self.n_components]
 
     @property
-    def fit_transform(self):
+    def fit_transform(self) -> Callable[..., NDArray[Any]]:
         """Coordinates of the rows of a fit; see `transform`."""
         self.transform
         return lambda X, y, **weights: self.fit(X, y, **weights).transform(X)
