@@ -115,9 +115,9 @@ duckdb: ## --where, --limit, folders that name columns, and --rejects, against D
 PYTHON := /usr/bin/python3
 PYTHON_PACKAGES := python3-sklearn python3-pandas python3-pytest python3-venv python3-hatchling
 
-python: build ## the Python package, by scikit-learn's checks of estimators and its own tests
+python: build ## the Python package: its tests with Debian's scikit-learn, then with 1.4 and 1.9 from PyPI, beside scikit-learn's checks and own tests
 	./.ci/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
-	cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests
+	(cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests) && PYTHON=$(PYTHON) python/versions.sh
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./.ci/need.sh chromium chromium "reports in a browser" || test $$? = 3
@@ -145,12 +145,13 @@ cross-build: ## the command for every system, which takes minutes for each
 	for system in $(SYSTEMS); do \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./cmd/halfspace; done
 
-# Systems that have a wheel.
-WHEELS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+# Systems that have a wheel, and those to make one for.
+WHEEL_SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+WHEELS = $(shell go env GOOS)/$(shell go env GOARCH)
 
-wheel: ## dist/halfspace-*.whl for every system of WHEELS, which takes minutes for each; WHEELS=linux/amd64 makes one
+wheel: ## dist/halfspace-*.whl for this system; WHEELS=all makes one for each of five, minutes for each, and WHEELS=darwin/arm64 one by name
 	./.ci/need.sh "$(PYTHON) -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
-	for system in $(WHEELS); do \
+	for system in $(if $(filter all,$(WHEELS)),$(WHEEL_SYSTEMS),$(WHEELS)); do \
 		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/wheel/$$system/$$name ./cmd/halfspace; \
 		(cd python && HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/wheel/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
