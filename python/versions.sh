@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 newest=1.9.1
-table_libraries="pandas==3.1.1 polars==2.1.0 pyarrow==26.0.1 narwhals duckdb nanoarrow matplotlib tqdm nbconvert ipykernel"
+table_libraries="pandas==3.1.1 polars==2.1.0 pyarrow==26.0.1 narwhals duckdb nanoarrow matplotlib tqdm nbconvert ipykernel pyright"
 for version in "${@:-1.4.2 $newest}"; do
 	for version in $version; do
 		folder=tmp/python/$version packages="scikit-learn==$version pytest pandas==2.2.3"
@@ -27,5 +27,12 @@ for version in "${@:-1.4.2 $newest}"; do
 		echo "scikit-learn $version"
 		(cd python && "../$folder/bin/python" -m pytest -q -p no:cacheprovider -W ignore tests)
 		"$folder/bin/python" python/sklearn_tests.py
+		if [ -e "$folder/bin/pyright" ]; then
+			if "$folder/bin/pyright" --version >"$folder.log" 2>&1; then
+				PYTHONPATH=python "$folder/bin/pyright" --pythonpath "$folder/bin/python" --verifytypes halfspace --ignoreexternal | grep "completeness score: 100%"
+			else
+				echo "SKIPPED: types of the Python package: pyright does not run: $(tail -n 1 "$folder.log" | cut -c1-200)" >&2
+			fi
+		fi
 	done
 done

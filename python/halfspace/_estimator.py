@@ -52,6 +52,7 @@ class Linear(ClassifierMixin, BaseEstimator):
     objective_: float | None
     duality_gap_: float | None
     model_: str
+    _choices: ClassVar[dict[str, tuple[str, ...]]] = {}  # values of options of which the learner takes fewer than the command
     _rules: ClassVar[dict[str, Rule]] = {}  # options of scikit-learn that have no counterpart in the command
     _solver = False  # the learner looks for an optimum, so that an end before it is worth a warning
 
@@ -251,6 +252,9 @@ class Linear(ClassifierMixin, BaseEstimator):
                 continue
             if isinstance(value, (bool, np.bool_)) != switch and field.name != "verbose":
                 raise HalfspaceError(f"{field.name} is {value!r}: it is {'True or False' if switch else 'neither True nor False'}")
+            if field.name in self._choices and value not in self._choices[field.name]:
+                *most, last = (f'"{choice}"' for choice in self._choices[field.name])
+                raise HalfspaceError(f"{field.name} is {value!r}: it is {', '.join(most)} or {last}")
             if field.name not in ALL_CLASSES:
                 args += self._option(field.name, value)
         if not self.fit_intercept:

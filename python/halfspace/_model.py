@@ -20,6 +20,7 @@ from ._command import Files, Folder, HalfspaceError, Interrupted, Memory, named,
 from ._rows import text
 
 Data = Any  # paths, a table or a matrix: see train
+PICTURES = "weights", "alphas", "roc", "pr", "calibration", "margins", "line"  # that plot draws
 OWN = {"out", "json", "model", "quiet", "progress", "help"}  # options that the package sets
 
 
@@ -307,8 +308,8 @@ class Model:
 
         Parameters
         ----------
-        kind : {"weights", "roc", "pr", "calibration", "margins", "line"}, default "weights"
-            As in `halfspace plot`. All but "weights" take rows with labels.
+        kind : {"weights", "alphas", "roc", "pr", "calibration", "margins", "line"}, default "weights"
+            As in `halfspace plot`. All but "weights" and "alphas" take rows with labels.
         data, label : optional
             Rows and labels, as in `train`.
         class_ : optional
@@ -323,6 +324,10 @@ class Model:
         matplotlib.axes.Axes or Picture
             Axes for weights if matplotlib is installed; else a picture in SVG, which a notebook shows.
         """
+        if kind not in PICTURES:
+            raise HalfspaceError(f"kind is {kind!r}: it is {', '.join(PICTURES[:-1])} or {PICTURES[-1]}")
+        if data is None and kind not in ("weights", "alphas"):
+            raise HalfspaceError(f"data is missing: a picture of the kind {kind!r} takes rows with labels")
         if kind == "weights" and data is None and not options and _tables.imported("matplotlib", try_import=True) is not None:
             return self._plot_weights(class_, ax)
         if ax is not None:
@@ -400,13 +405,16 @@ class Model:
         return files.input("model.json", lambda file: file.write(self.text.encode()))
 
     def __repr__(self) -> str:
-        document = self.document
-        return f"<halfspace.Model {self.algorithm}: {len(document['features'])} features, classes {', '.join(map(str, document['classes']))}>"
+        return f"<halfspace.Model {self.algorithm}: {len(self.document['features'])} features, classes {self._some_classes()}>"
+
+    def _some_classes(self) -> str:
+        names = [str(name) for name in self.document["classes"]]
+        return ", ".join(names if len(names) <= 10 else [*names[:9], f"and {len(names) - 9} more"])
 
     def _repr_html_(self) -> str:
         """Return the classes, the accuracy on the training rows and the strongest features, for notebooks."""
         training, document = self.document["training"], self.document
-        facts = [("classes", ", ".join(map(str, document["classes"]))), ("features", str(len(document["features"])))]
+        facts = [("classes", self._some_classes()), ("features", str(len(document["features"])))]
         if training.get("rows"):
             right = training["rows"] - training["errors"]
             facts.append(("training rows", f"{training['rows']:,}, accuracy {right / training['rows']:.2%}"))

@@ -344,14 +344,13 @@ class LinearSVC(_Penalized):
     dual: Any = "auto"
 
     _algorithm = "svm"
+    _choices = {"loss": ("squared_hinge", "hinge")}
     _joins = False
     _MULTI_CLASS = {"ovr": "ovr", "crammer_singer": "joint"}
     _rules = {"dual": Rule(_one_of(True, False, "auto", "warn"), "it is \"auto\", True or False")}
 
     def _option(self, name, value):
         if name == "loss":
-            if value not in ("hinge", "squared_hinge"):
-                raise HalfspaceError(f"loss is {value!r}: it is \"squared_hinge\" or \"hinge\"")
             value = "hinge" if self.multi_class == "crammer_singer" else value
             if value == "hinge" and (self._l1_ratio() > 0 or self.nonnegative):
                 raise HalfspaceError(f"loss is 'hinge', which takes neither an l1 penalty nor nonnegative: use \"squared_hinge\"")
@@ -509,6 +508,7 @@ class PassiveAggressive(Incremental, _Stochastic):
     average: Any = False
 
     _algorithm = "passive-aggressive"
+    _choices = {"loss": ("hinge", "squared_hinge")}
     _rules = {"average": Rule(_one_of(False), "the passive-aggressive weights are the last ones; AveragedPerceptron takes their mean"),
               "early_stopping": Rule(_one_of(False), "passive-aggressive training holds no rows out")}
 
@@ -558,6 +558,7 @@ class AdaGrad(Probabilities, Incremental, _Online):
     shards: int = 1
 
     _algorithm = "adagrad"
+    _choices = {"loss": ("logistic", "hinge")}
 
     @property
     def predict_proba(self) -> Callable[..., NDArray[Any]]:

@@ -64,6 +64,7 @@ def test_refused(cancer, name, option, value, reason):
     ("LogisticRegression", {"solver": "eigen"}, 'it is "auto", "newton", "truncated", "lbfgs" or "sgd"'), ("LDA", {"solver": "lbfgs"}, '"auto", "cholesky" or "eigen"'),
     ("LogisticRegression", {"l1_ratio": 2}, "l1_ratio is 2: it is a number from 0 to 1"), ("LogisticRegression", {"penalty": "l2", "l1_ratio": 1}, "leave one of them out"),
     ("LogisticRegression", {"multi_class": "crammer_singer"}, "'auto', 'ovr', 'multinomial' or None"), ("LogisticRegression", {"multi_class": "ovr", "multiclass": "joint"}, "leave one"),
+    ("AdaGrad", {"loss": "squared_hinge"}, 'loss is \'squared_hinge\': it is "logistic" or "hinge"'), ("PassiveAggressive", {"loss": "logistic"}, 'it is "hinge" or "squared_hinge"'),
     ("LogisticRegression", {"solver": "lbfgs", "l1_ratio": 1}, "neither an l1 penalty"), ("LinearSVC", {"loss": "log"}, '"squared_hinge" or "hinge"'),
     ("LinearSVC", {"loss": "hinge", "penalty": "l1"}, 'use "squared_hinge"'), ("Perceptron", {"shuffle": False, "order": "random"}, "leave one of them out"),
     ("Perceptron", {"early_stopping": True, "validation": 0.2}, "leave one of them out"), ("Perceptron", {"penalty": "l2", "l2": 1}, "leave one of them out"),
