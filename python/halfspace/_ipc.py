@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-VERSION = 4  # MetadataVersion.V5
-SCHEMA, RECORD_BATCH = 1, 3  # of the union MessageHeader
-INT, FLOAT, BOOL, TIMESTAMP, DURATION, LARGE_UTF8 = 2, 3, 6, 10, 18, 20  # of the union Type
+VERSION = 4  # of the metadata: V5
+SCHEMA, RECORD_BATCH = 1, 3  # numbers of messages
+INT, FLOAT, BOOL, TIMESTAMP, DURATION, LARGE_UTF8 = 2, 3, 6, 10, 18, 20  # numbers of types
 UNITS = {"s": 0, "ms": 1, "us": 2, "ns": 3}
 END = b"\xff\xff\xff\xff\0\0\0\0"
 

@@ -609,7 +609,7 @@ class Winnow(_Options):
 
     _algorithm = "winnow"
 
-    def fit(self, X: Any, y: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Train on rows. See the other estimators; rows and classes have no weights.
 
         Parameters

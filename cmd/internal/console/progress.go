@@ -44,7 +44,8 @@ type Progress struct {
 }
 
 // On a terminal the line is rewritten at most once per shortestRewrite, and each heartbeat even if nothing changed. The
-// Python package gets a new line as often. Elsewhere the time between two lines of a step doubles from line to line, from firstWait up to mostWait.
+// Python package gets new lines as often. Elsewhere the time between two lines of a step doubles from line to line, from
+// firstWait up to mostWait.
 const (
 	shortestRewrite = 100 * time.Millisecond
 	heartbeat       = time.Second
