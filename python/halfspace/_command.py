@@ -241,7 +241,7 @@ def run(args: list[str], files: Memory | Folder, progress: bool | None = False, 
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
-    for sentence in sentences:
+    for sentence in dict.fromkeys(sentences):  # a note may come from each pass
         if quiet is None or not sentence.startswith(quiet):
             warn(sentence, HalfspaceWarning)
     return result
