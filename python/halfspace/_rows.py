@@ -181,9 +181,12 @@ def _table(files: Memory | Folder, table: Table, label, options: dict, learns: b
         options[WEIGHTS] = _free(table, WEIGHTS)
         table = table.with_column(options[WEIGHTS], weights)
     if label is not None and not _is_name(label):
-        name = getattr(label, "name", None)
-        values, label = labels(label, len(table)), _free(table, name if isinstance(name, str) and name else "label")
-        table = table.with_column(label, values)
+        name, values = getattr(label, "name", None), labels(label, len(table))
+        if _has(table, name, values):  # train(table, table["y"]) means the column, which is no feature
+            label = name
+        else:
+            label = _free(table, name if isinstance(name, str) and name else "label")
+            table = table.with_column(label, values)
     categories = table.categories() if learns and options.get("prepare") != "none" and options.get("categorical") is None else []
     taken = {str(label), *(str(options.get(role)) for role in ROLES)}
     found = [name for name in categories if name not in taken and not _matches(name, options.get("exclude"))
@@ -194,6 +197,16 @@ def _table(files: Memory | Folder, table: Table, label, options: dict, learns: b
             given = dict(item.rsplit("=", 1) if "=" in item else (item, "") for item in ([given] if isinstance(given, str) else given))
         options["type"] = {**{name: "category" for name in found}, **given}
     return [files.input("data.arrow", table.write), *([] if label is None else ["--label", str(label)])]
+
+
+def _has(table: Table, name, values: np.ndarray) -> bool:
+    """Return whether a column of a table has a name and values."""
+    if not isinstance(name, str) or name not in table.names:
+        return False
+    try:
+        return np.array_equal(labels(table.frame[name]), values)
+    except HalfspaceError:  # no labels
+        return False
 
 
 def _free(table: Table, name: str) -> str:

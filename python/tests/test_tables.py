@@ -114,6 +114,19 @@ def test_name_of_labels():
     assert halfspace.compare(numbers(), Y, algo="lda", cv=2).learners
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_label_that_is_a_column(library):
+    """train(table, table["left"]) means the column, which is no feature."""
+    frame = numbers().assign(left=Y)
+    if library != "pandas":
+        module = pytest.importorskip(library)
+        columns = {name: column.to_numpy() for name, column in frame.items()}
+        frame = module.DataFrame(columns) if library == "polars" else module.table(columns)
+    label = frame["left"] if library != "pyarrow" else "left"
+    model = halfspace.train(frame, label)
+    assert model.document["label"] == "left" and model.features == list("abcde")
+
+
 def test_labels_of_another_length():
     with pytest.raises(HalfspaceError, match="label has 3 values, and data has 240 rows"):
         halfspace.train(numbers(), [0, 1, 0])
