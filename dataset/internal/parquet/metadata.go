@@ -24,7 +24,9 @@ type Metadata struct {
 	path string
 	Info os.FileInfo
 	*Footer
-	padded bool // chunk sizes don't include the header of the dictionary page (PARQUET-816)
+	padded  bool            // chunk sizes don't include the header of the dictionary page (PARQUET-816)
+	ids     []int32         // of the top-level columns; -1: none. TopColumns sets it
+	removed *source.Removed // rows that are left out
 }
 
 // WithMetadata calls f with the metadata of a file. Arrow panics for some damaged schemas, in WithMetadata or in f.
@@ -119,13 +121,13 @@ func checkMagic(src io.ReaderAt, size int64) error {
 func (m *Metadata) TopColumns() (cols []column.Column, err error) {
 	var last pschema.Node
 	var form []leafForm // of the last column, if it may be sparse lists
-	cols = make([]column.Column, 0, m.Columns)
+	cols, m.ids = make([]column.Column, 0, m.Columns), nil
 	err = m.Leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
 		if root != last {
 			last = root
 			var col column.Column
 			col, form = topColumn(i, leaf, root)
-			cols = append(cols, col)
+			cols, m.ids = append(cols, col), append(m.ids, root.FieldID())
 		}
 		col := &cols[len(cols)-1]
 		if name, is := m.Unknown[i]; is {
@@ -172,7 +174,7 @@ func nestedType(n pschema.Node) string {
 // Selected checks the metadata of the given columns and returns it. Row groups of which noMatch excludes each row are
 // not read; noMatch may be nil.
 func (m *Metadata) Selected(columns []column.Column, noMatch noRowMatches) (*File, error) {
-	f := &File{path: m.path, Info: m.Info}
+	f := &File{path: m.path, Info: m.Info, removed: m.removed}
 	columns, f.joints = leavesOf(columns)
 	f.columns = columns
 	index := make([]int, len(columns))
@@ -188,7 +190,9 @@ func (m *Metadata) Selected(columns []column.Column, noMatch noRowMatches) (*Fil
 		if err != nil {
 			return nil, err
 		}
-		if rows += group.rows; group.rows > 0 {
+		group.first = rows
+		rows += group.all
+		if group.rows -= m.removed.Count(group.first, rows); group.rows > 0 {
 			group.unread = noMatch != nil && unread(m.path, meta, columns, m.Ordered, noMatch)
 			f.Groups = append(f.Groups, group)
 		}

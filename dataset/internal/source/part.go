@@ -1,0 +1,49 @@
+package source
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+)
+
+// A Part is what the log of a lake table says of one of the table's files.
+type Part struct {
+	Table   *LakeTable
+	Size    int64                       // in bytes; -1: the log doesn't say it
+	Rows    int64                       // of the file, with those that are left out; -1: the log doesn't say it
+	Removed *Removed                    // rows that are left out
+	Values  map[string]*column.Constant // of columns that the file lacks, by their names in the table
+}
+
+// A LakeTable is a version of a lake table.
+type LakeTable struct {
+	Kind    string // such as Delta
+	Name    string // which names the version too: Expand takes it
+	Version string // in words, such as: Delta version 41
+	Columns []LakeColumn
+	ByID    bool             // the files' columns are found by their ids, not by their names
+	IDs     map[string]int32 // with ByID: ids of the columns of files that have no ids; nil: none
+	Log     string           // what the files are in, such as: the log of sales
+	Expires string           // what deletes files that older versions need: a vacuum
+}
+
+// A LakeColumn is a column of a lake table, and how the files have it.
+type LakeColumn struct {
+	Name     string // in the table
+	InFile   string // its name in the files
+	ID       int32
+	Type     arrow.DataType // nil: as the file has it, unless Unread is set
+	Desc     string         // the type's name in the table
+	Unread   bool           // no feature is made of the column, and it isn't kept
+	Constant bool           // the files lack the column: each file has a value
+}
+
+// Lakes returns the lake tables whose files are in the source.
+func (s *Source) Lakes() (all []*LakeTable) {
+	for _, f := range s.Files {
+		if f.Part != nil && (len(all) == 0 || all[len(all)-1] != f.Part.Table) {
+			all = append(all, f.Part.Table)
+		}
+	}
+	return all
+}
