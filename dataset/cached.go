@@ -81,11 +81,16 @@ func (t *Table) key(opt Options) (cache.Key, error) {
 	if opt.Nulls == "" {
 		opt.Nulls = schema.NullsError
 	}
+	var lakes []string // a version may leave out other rows of the same files
+	for _, l := range t.source.Lakes() {
+		lakes = append(lakes, l.Version)
+	}
 	options, err := json.Marshal(struct {
 		Reader  int
-		Rejects bool `json:",omitempty"`
+		Rejects bool     `json:",omitempty"`
+		Lakes   []string `json:",omitempty"`
 		Options
-	}{readerVersion, opt.Rejects != nil, opt})
+	}{readerVersion, opt.Rejects != nil, lakes, opt})
 	if err != nil {
 		return cache.Key{}, err
 	}

@@ -83,7 +83,7 @@ doesn't say how many features it has.`,
 				return console.Usagef("--label is missing: name the column that holds the classes")
 			}
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

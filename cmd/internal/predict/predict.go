@@ -86,7 +86,7 @@ predictions, or with --score, --proba or --project these alone.`,
 			}
 			m.SetThreshold(at)
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/plot"
@@ -119,7 +118,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

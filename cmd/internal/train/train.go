@@ -118,11 +118,12 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if o.out != "" {
 		a.KeptFiles = ": no model was written"
 	}
-	if paths, err = dataset.Expand(cmd.Context(), args, a.Warn); err != nil {
+	if paths, err = o.Data.Expand(cmd.Context(), args, a.Warn); err != nil {
 		return nil, nil, err
 	}
 	if o.validation != "" && o.share == 0 {
-		if validation, err = dataset.Expand(cmd.Context(), []string{o.validation}, a.Warn); err != nil {
+		held := dataset.Options{Raw: o.Data.Raw}
+		if validation, err = held.Expand(cmd.Context(), []string{o.validation}, a.Warn); err != nil {
 			return nil, nil, message.Errorf("--validation: %w", err)
 		}
 	}

@@ -29,19 +29,19 @@ func TestLakes(t *testing.T) {
 		"plain": "", "plain/*": "", "plain/ducklake-a.parquet": "", "duck/*.csv": "", "plain/metadata": "",
 	} {
 		want = strings.Replace(want, "a Iceberg", "an Iceberg", 1)
-		_, _, err := Expand(t.Context(), []string{path}, csvFirst)
+		_, _, err := Expand(t.Context(), []string{path}, csvFirst, Choice{})
 		if want == "" && err != nil || want != "" && (!strings.HasPrefix(fmt.Sprint(err), path+": "+want) || !errors.Is(err, column.ErrFormat)) {
 			t.Errorf("%s: error %v, want %q", path, err, want)
 		}
 	}
 	t.Chdir("delta/k=1")
 	for path, want := range map[string]string{".": "files of the Delta Lake table .., ", "a.csv": "files of the Delta Lake table .., ", "../b.csv": "files of the Delta Lake table .., "} {
-		_, _, err := Expand(t.Context(), []string{path}, csvFirst)
+		_, _, err := Expand(t.Context(), []string{path}, csvFirst, Choice{})
 		if !strings.HasPrefix(fmt.Sprint(err), path+": "+want) {
 			t.Errorf("%s: error %v, want %q", path, err, want)
 		}
 	}
-	_, _, err := Expand(t.Context(), []string{"a.csv", "none"}, csvFirst)
+	_, _, err := Expand(t.Context(), []string{"a.csv", "none"}, csvFirst, Choice{})
 	if text := fmt.Sprint(err); !strings.Contains(text, "Delta") || !strings.Contains(text, "none: no such file") {
 		t.Errorf("error %v", err)
 	}
