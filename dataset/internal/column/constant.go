@@ -129,6 +129,11 @@ func (c *Constant) append(b array.Builder, typ arrow.DataType, rows int) (err er
 		day, err := time.Parse(time.DateOnly, text)
 		repeat(b.Append, arrow.Date32FromTime(day), rows)
 		return err
+	case *array.Time64Builder:
+		t, err := time.Parse("15:04:05.999999", text)
+		v := arrow.Time64(t.Sub(t.Truncate(24*time.Hour)) / typ.(*arrow.Time64Type).Unit.Multiplier())
+		repeat(b.Append, v, rows)
+		return err
 	case *array.TimestampBuilder:
 		t, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {

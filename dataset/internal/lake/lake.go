@@ -23,7 +23,7 @@ func List(ctx context.Context, paths []string, rank source.Rank, choice source.C
 			all = append(all, f)
 			continue
 		}
-		t, of, err := read(ctx, f.Pin)
+		t, of, notes, err := read(ctx, f.Pin)
 		switch {
 		case err != nil:
 			return nil, err
@@ -31,6 +31,7 @@ func List(ctx context.Context, paths []string, rank source.Rank, choice source.C
 			return nil, fmt.Errorf("%s: %s of the table has no file, and so no rows: name another version", f.Path, t.Version)
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s, %s", f.Pin.Folder, t.Version, humanize.Plural(int64(len(of)), "file")))
+		s.Notes = append(s.Notes, notes...)
 		all = append(all, of...)
 	}
 	if s.Files = all; len(s.Lakes()) > 0 {
@@ -39,16 +40,15 @@ func List(ctx context.Context, paths []string, rank source.Rank, choice source.C
 	return s, s.CheckLakes()
 }
 
-// read returns a version of a table, and its files.
-func read(ctx context.Context, pin *source.Pin) (t *source.LakeTable, all []*source.File, err error) {
+// read returns a version of a table, its files, and notes about them.
+func read(ctx context.Context, pin *source.Pin) (t *source.LakeTable, all []*source.File, notes []string, err error) {
 	err = column.Recovered(func() error {
-		t, all, err = readDelta(ctx, pin)
+		if pin.Kind == source.Iceberg {
+			t, all, notes, err = readIceberg(ctx, pin)
+		} else {
+			t, all, err = readDelta(ctx, pin)
+		}
 		return err
 	})
-	return t, all, err
-}
-
-// Table returns a version of a table, and its files.
-func Table(ctx context.Context, pin *source.Pin) (*source.LakeTable, []*source.File, error) {
-	return read(ctx, pin)
+	return t, all, notes, err
 }
