@@ -37,6 +37,7 @@ func Inspect(a *console.App) *cobra.Command {
 
   - a model: how it was trained, from which data, and its largest weights
   - a proof that check --json printed: its verdict, and code that verifies it
+  - a Delta or Iceberg table: its version, rows and columns
   - a folder: its data files
   - a Parquet file: its rows, columns and row groups
   - a CSV, JSON Lines, svmlight, Arrow IPC or NumPy file: its rows and columns`,
@@ -69,6 +70,11 @@ func Inspect(a *console.App) *cobra.Command {
 			return err
 		}
 		flags.NameArrays(&data.Options)
+		if data.Label == "" {
+			if is, err := inspectLake(cmd.Context(), a, args[0], data.Options, &memory, asJSON); is || err != nil {
+				return err
+			}
+		}
 		switch info, err := files.Stat(args[0]); {
 		case data.Label != "":
 			return inspectColumns(cmd.Context(), a, args, data.Options, &memory, asJSON)
@@ -76,7 +82,7 @@ func Inspect(a *console.App) *cobra.Command {
 			return console.Usagef("--%s without --label: inspect reads the rows with --label COLUMN alone",
 				strings.Join(rowsOptions(cmd), ", --"))
 		case err == nil && info.IsDir() || err != nil && files.Scheme(args[0]) != "":
-			return inspectFolder(cmd.Context(), a, args[0], asJSON)
+			return inspectFolder(cmd.Context(), a, args[0], data.Options, asJSON)
 		}
 		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
 	}
@@ -121,10 +127,10 @@ type folderReport struct {
 	Partitions []string `json:"partitions"` // columns that the names of folders give
 }
 
-func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool) error {
+func inspectFolder(ctx context.Context, a *console.App, path string, opt dataset.Options, asJSON bool) error {
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
-	if r.Files, err = dataset.Expand(ctx, []string{path}, a.Warn); err != nil {
+	if r.Files, err = opt.Expand(ctx, []string{path}, a.Warn); err != nil {
 		return err
 	}
 	for _, file := range r.Files {
@@ -143,6 +149,40 @@ func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool
 		s.Line("\nhalfspace inspect %s --label COLUMN shows the columns and their values.", path)
 		return s
 	})
+}
+
+// A lakeReport is the JSON object of inspect --json for a lake table.
+type lakeReport struct {
+	Kind string `json:"kind"` // "lake table"
+	*dataset.LakeInfo
+}
+
+// inspectLake shows the version of a lake table that a path names. It returns false if the path names none.
+func inspectLake(ctx context.Context, a *console.App, path string, opt dataset.Options, memory *flags.Size, asJSON bool) (bool, error) {
+	var undo func()
+	opt.Memory, undo = memory.Hold()
+	defer undo()
+	opt.Warn = a.Warn
+	info, err := dataset.InspectLake(ctx, path, opt)
+	if info == nil || err != nil {
+		return false, err
+	}
+	r := lakeReport{"lake table", info}
+	return true, a.Report(asJSON, r, r.sheet)
+}
+
+func (r lakeReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
+	s.Line("%s: %s\n", r.Path, r.Version)
+	s.Pairs("rows", fmt.Sprintf("%s, without %s that the version left out", humanize.Count(r.Rows), humanize.Plural(r.Removed, "row")),
+		"files", humanize.Count(int64(r.Files)), "size", humanize.Size(r.Bytes), "columns", humanize.Count(int64(len(r.Columns))))
+	rows := [][]string{{"column", "type", "feature"}}
+	for _, c := range r.Columns {
+		rows = append(rows, []string{c.Name, c.Type, yesNo(c.Feature)})
+	}
+	s.Line("")
+	s.Table(rows)
+	return s
 }
 
 func inspectData(ctx context.Context, a *console.App, path string, text dataset.TextOptions, memory *flags.Size, asJSON bool) error {

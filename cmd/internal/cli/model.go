@@ -169,6 +169,9 @@ func (r modelReport) pairs() []string {
 	if r.Data.Fingerprint != "" { // an interrupt may leave no time for the fingerprint
 		data += ", " + r.Data.Fingerprint
 	}
+	if r.Data.Lake != "" {
+		data += ", " + r.Data.Lake
+	}
 	return append(pairs, "data", data)
 }
 

@@ -276,6 +276,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if f == nil {
 		return console.OfLearner(err, false)
 	}
+	f.Model.Data.Lake = table.Lake()
 	r := newOnlineReport(f, err != nil)
 	if o.out != "" {
 		r.Model = &o.out

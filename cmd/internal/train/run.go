@@ -37,6 +37,9 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if err := o.tracing.resume(a, o.follows(), saved); err != nil {
 		return err
 	}
+	if paths, validationPaths, err = o.holdLakes(ctx, a, saved, paths, validationPaths); err != nil {
+		return err
+	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, checkpoints: saved}
 	defer t.closeData()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
@@ -158,6 +161,7 @@ func (t *trainer) closeData() {
 
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
+	t.lakeVersions = dataset.LakeVersions(paths)
 	if t.holdsBack() {
 		if t.split, err = flags.ReadSplit(ctx, t.App, &t.Options, paths, t.bar); err != nil {
 			return err
@@ -270,6 +274,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 // fitOptions returns the options for package train.
 func (t *trainer) fitOptions() train.Options {
 	opt := t.trainingOptions()
+	opt.Output.Lake = t.data.Lake
 	opt.Watch = train.Watch{Note: t.Warn, Stage: console.Stage(t.bar)}
 	return opt
 }

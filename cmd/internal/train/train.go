@@ -42,6 +42,8 @@ type trainOptions struct {
 
 	out, receipt string
 	typed        []model.TypedOption // the options that the user gave, for the receipt
+	args         []string            // DATA, as the user gave it
+	lakeVersions string              // dataset.LakeVersions of DATA; open sets it
 	saving       savingOptions
 	tracing      traceOptions
 	reporting    report.Options
@@ -102,7 +104,7 @@ Learners, and when to use them (train --algo NAME --help shows their options):
 
 // prepare checks the options. It returns the training files and the validation files.
 func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string) (paths, validation []string, err error) {
-	o.typed = typedOptions(cmd)
+	o.typed, o.args = typedOptions(cmd), args
 	if err := o.loadInit(a, cmd); err != nil {
 		return nil, nil, err
 	}

@@ -66,6 +66,15 @@ func PinOf(p string) *Pin {
 	return &Pin{Path: p, Kind: Delta, Folder: found[1], Version: version}
 }
 
+// Number returns the text of the version.
+func (p *Pin) Number() string { return strconv.FormatInt(p.Version, 10) }
+
+// MayBeLake returns true if Expand may find a lake table by a path: a folder, or the path of a version.
+func MayBeLake(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && info.IsDir() || err != nil && pinned().MatchString(p) || PinOf(p) != nil
+}
+
 func isRegular(p string) bool {
 	info, err := os.Stat(p)
 	return err == nil && info.Mode().IsRegular()
@@ -125,7 +134,7 @@ func (l *lister) table(p string) (is bool, err error) {
 
 // agrees returns an error if a path names another version than the choice.
 func (l *lister) agrees(pin *Pin) error {
-	if text := l.choice.Version; text != "" && text != strconv.FormatInt(pin.Version, 10) {
+	if text := l.choice.Version; text != "" && text != pin.Number() {
 		return message.Errorf("%s: the path names version %d, and --version is %s: leave one of them out", pin.Path, pin.Version, text)
 	}
 	return nil
