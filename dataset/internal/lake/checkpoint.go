@@ -35,7 +35,7 @@ const (
 )
 
 var checkpointLeaves = []parquet.Leaf{
-	leafPath:              {Path: "add.path", Type: parquet.LeafText},
+	leafPath:              {Path: "add.path", Type: parquet.LeafText, Essential: true},
 	leafSize:              {Path: "add.size", Type: parquet.LeafWhole},
 	leafStats:             {Path: "add.stats", Type: parquet.LeafText},
 	leafKeys:              {Path: "add.partitionValues", Type: parquet.LeafTexts},
@@ -52,7 +52,7 @@ var checkpointLeaves = []parquet.Leaf{
 	leafPartitions:        {Path: "metaData.partitionColumns", Type: parquet.LeafTexts},
 	leafConfigurationKeys: {Path: "metaData.configuration", Type: parquet.LeafTexts},
 	leafConfiguration:     {Path: "metaData.configuration", Nth: 1, Type: parquet.LeafTexts},
-	leafSidecar:           {Path: "sidecar.path", Type: parquet.LeafText},
+	leafSidecar:           {Path: "sidecar.path", Type: parquet.LeafText, Essential: true},
 	leafSidecarSize:       {Path: "sidecar.sizeInBytes", Type: parquet.LeafWhole},
 }
 

@@ -231,7 +231,8 @@ func decimalText(b []byte, scale int) string {
 }
 
 // positionLeaves are the columns of a file that removes rows.
-var positionLeaves = []parquet.Leaf{{Path: "file_path", Type: parquet.LeafText}, {Path: "pos", Type: parquet.LeafWhole}}
+var positionLeaves = []parquet.Leaf{{Path: "file_path", Type: parquet.LeafText, Essential: true},
+	{Path: "pos", Type: parquet.LeafWhole}}
 
 // positions calls remove with each row that a file removes: the URI of the row's file, and its number in that file.
 func (t *iceberg) positions(d *icebergFile, remove func(uri string, row int64)) error {

@@ -28,7 +28,7 @@ func List(ctx context.Context, paths []string, rank source.Rank, choice source.C
 		case err != nil:
 			return nil, err
 		case len(of) == 0:
-			return nil, fmt.Errorf("%s: %s of the table has no file, and so no rows: name another version", f.Path, t.Version)
+			return nil, fmt.Errorf("%s: the table has no rows (%s): name another version", f.Path, t.Version)
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s, %s", f.Pin.Folder, t.Version, humanize.Plural(int64(len(of)), "file")))
 		s.Notes = append(s.Notes, notes...)

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,6 +23,8 @@ type Leaf struct {
 	Path string
 	Nth  int
 	Type arrow.DataType
+
+	Essential bool
 }
 
 // Types of Leaf.
@@ -31,8 +34,8 @@ var (
 	LeafTexts = arrow.ListOf(arrow.BinaryTypes.String)
 )
 
-// Leaves calls f with batches of leaf columns of a file, in the order of the rows. A column that the file lacks is null. The
-// batch is valid until f returns.
+// Leaves calls f with batches of leaf columns of a file, in the order of the rows. A column that the file lacks is null, but the file
+// must have one of those that are Essential. The batch is valid until f returns.
 func Leaves(ctx context.Context, path string, leaves []Leaf, f func(*column.Batch) error) error {
 	var file *File
 	err := WithMetadata(path, func(m *Metadata) error {
@@ -89,8 +92,15 @@ func (m *Metadata) named(leaves []Leaf) ([]column.Column, error) {
 			}
 		}
 	})
-	if err == nil {
+	has := false
+	for k, l := range leaves {
+		has = has || l.Essential && columns[k].Index != column.Absent
+	}
+	switch {
+	case err == nil && bad != nil:
 		err = bad
+	case err == nil && !has:
+		err = column.Damage(errors.New("the columns of another kind of file"))
 	}
 	return columns, err
 }

@@ -31,7 +31,10 @@ type Metadata struct {
 
 // WithMetadata calls f with the metadata of a file. Arrow panics for some damaged schemas, in WithMetadata or in f.
 // WithMetadata returns an error in both cases.
-func WithMetadata(path string, f func(*Metadata) error) error {
+func WithMetadata(path string, f func(*Metadata) error) error { return withMetadata(path, -1, f) }
+
+// withMetadata is WithMetadata for a file that must have size bytes; -1: any.
+func withMetadata(path string, size int64, f func(*Metadata) error) error {
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
 	info, err := files.Stat(path)
 	if err != nil {
@@ -39,6 +42,9 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
+	}
+	if size >= 0 && info.Size() != size {
+		return wrongSize{info.Size()}
 	}
 	src, err := source.Reopen(path, info)
 	if err != nil {
@@ -69,6 +75,11 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	}
 	return err
 }
+
+// wrongSize is the error of withMetadata if a file has another size.
+type wrongSize struct{ size int64 }
+
+func (w wrongSize) Error() string { return fmt.Sprintf("%d bytes", w.size) }
 
 // Leaves calls f with each leaf column, its number, and its top-level column. It passes only the schema to Arrow,
 // after checking it, about a thousand columns at a time: Arrow trusts the sizes in a footer, and takes a kilobyte of

@@ -13,7 +13,6 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
-	"halfspace/internal/files"
 )
 
 // withMetadata is WithMetadata for a file of the input. It checks what the log of a lake table says of the file.
@@ -22,14 +21,8 @@ func (in *Input) withMetadata(i int, f func(*Metadata) error) error {
 	if part == nil {
 		return WithMetadata(path, f)
 	}
-	if info, err := files.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return column.Mark(fmt.Errorf("%s: %s names this file, but it is gone: %s may have deleted it: restore the file, or read "+
-			"another version of the table", path, part.Table.Log, part.Table.Expires), fs.ErrNotExist)
-	} else if err == nil && part.Size >= 0 && info.Size() != part.Size {
-		return column.Mark(fmt.Errorf("%s: %d bytes, but %d in %s: restore the file", path, info.Size(), part.Size, part.Table.Log),
-			column.ErrDamaged)
-	}
-	return WithMetadata(path, func(m *Metadata) error {
+	var size wrongSize
+	err := withMetadata(path, part.Size, func(m *Metadata) error {
 		m.removed = part.Removed
 		switch last := part.Removed.Last(); {
 		case part.Rows >= 0 && m.Rows != part.Rows:
@@ -41,6 +34,14 @@ func (in *Input) withMetadata(i int, f func(*Metadata) error) error {
 		}
 		return f(m)
 	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return column.Mark(fmt.Errorf("%s: %s names this file, but it is gone: %s may have deleted it: restore the file, or read "+
+			"another version of the table", path, part.Table.Log, part.Table.Expires), fs.ErrNotExist)
+	case errors.As(err, &size):
+		return column.Mark(fmt.Errorf("%s: %s, but %d in %s: restore the file", path, size, part.Size, part.Table.Log), column.ErrDamaged)
+	}
+	return err
 }
 
 // columnsOf returns the top-level columns of a file, or those of a lake table as its file has them.

@@ -78,11 +78,12 @@ func (t lakeTable) refuse(p string) error {
 type lakeFinder struct {
 	working string                // the working directory, to which relative paths refer
 	tables  map[string]*lakeTable // by the absolute path of a folder; nil: the folder belongs to none
+	refused map[string]bool       // folders of tables that an error is about
 }
 
 func newLakeFinder() *lakeFinder {
 	working, _ := os.Getwd()
-	return &lakeFinder{working, map[string]*lakeTable{}}
+	return &lakeFinder{working, map[string]*lakeTable{}, map[string]bool{}}
 }
 
 // refuse returns an error if a path names a lake table, or if some of the files that it names are in the folder of one.
@@ -99,7 +100,10 @@ func (f *lakeFinder) refuse(p string, found *lister) error {
 		}
 	}
 	for _, dir := range folders {
-		if t := f.above(f.absolute(dir)); t != nil {
+		if t := f.above(f.absolute(dir)); t != nil && f.refused[t.folder] {
+			return nil // the error is about another path
+		} else if t != nil {
+			f.refused[t.folder] = true
 			shown := *t
 			if rel, err := filepath.Rel(f.working, t.folder); err == nil && !filepath.IsAbs(p) {
 				shown.folder = rel

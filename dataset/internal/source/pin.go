@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -307,7 +308,7 @@ func hint(file string, names []string, byNumber map[int64][]string) (number int6
 		return -1, "", column.PathError(file, err)
 	}
 	text = strings.TrimSpace(text)
-	if slices.Contains(names, path.Base(text)) {
+	if _, is := metadataNumber(path.Base(text)); is && slices.Contains(names, path.Base(text)) {
 		return -1, path.Base(text), nil
 	}
 	if number, err = strconv.ParseInt(strings.TrimPrefix(text, "v"), 10, 64); err != nil {
@@ -336,7 +337,7 @@ func readSmall(file string) (string, error) {
 	defer f.Close()
 	b := make([]byte, 4096)
 	n, err := f.Read(b)
-	if n > 0 {
+	if err == io.EOF {
 		err = nil
 	}
 	return string(b[:n]), err
