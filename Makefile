@@ -48,7 +48,7 @@ rest:
 	HALFSPACE_TEST=full $(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts pages
 	$(MAKE) race-files
-	$(MAKE) onnx duckdb
+	$(MAKE) onnx duckdb lakes
 	$(MAKE) python
 	$(MAKE) beam
 	@echo "make check: all passed"
@@ -110,6 +110,19 @@ duckdb: ## --where, --limit, folders that name columns, and --rejects, against D
 			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
 			echo "$$word: DuckDB: npm could not install it" >&2; exit $$status; }; \
 		HALFSPACE_DUCKDB=$(CURDIR)/tmp/duckdb go test -count=1 -run TestDuckDB ./dataset; \
+	else test $$? = 3; fi
+
+LAKES_PACKAGES := deltalake==1.6.6 pyiceberg[sql-sqlite,pyarrow]==0.12.0 pyspark==4.1.1 pyarrow==26.0.1
+
+lakes: ## Delta and Iceberg tables that deltalake, pyiceberg and Spark write, against the rows that they read
+	if ./.ci/need.sh java openjdk-17-jre-headless "lake tables" && ./.ci/need.sh "$(PYTHON) -c import\ ensurepip" python3-venv "lake tables"; then \
+		rm -rf tmp/lakes/tables && mkdir -p tmp/lakes/tables && { test -x tmp/lakes/bin/pip || $(PYTHON) -m venv tmp/lakes; } && \
+		tmp/lakes/bin/pip install --quiet $(LAKES_PACKAGES) && \
+		for script in delta iceberg spark; do \
+			tmp/lakes/bin/python dataset/testdata/lakes/$$script.py tmp/lakes/tables >tmp/lakes/$$script.log 2>&1 || exit 1; done || { \
+			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
+			echo "$$word: lake tables: their writers could not be installed, or failed: see tmp/lakes/*.log" >&2; exit $$status; }; \
+		HALFSPACE_LAKES=$(CURDIR)/tmp/lakes/tables go test -count=1 -run 'TestLakes$$' ./dataset; \
 	else test $$? = 3; fi
 
 PYTHON := /usr/bin/python3

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/s2"
@@ -51,7 +52,7 @@ func avroSchema(text []byte) (*avroType, error) {
 }
 
 type schemaParser struct {
-	named map[string]*avroType
+	named map[string]*avroType // also by their names without the namespace, which nested types inherit
 	types int
 }
 
@@ -130,8 +131,10 @@ func (p *schemaParser) byName(name string) (*avroType, error) {
 	case "null", "boolean", "int", "long", "float", "double", "bytes", "string":
 		return &avroType{kind: name}, nil
 	}
-	if t := p.named[name]; t != nil {
-		return t, nil
+	for _, name := range []string{name, name[strings.LastIndexByte(name, '.')+1:]} {
+		if t := p.named[name]; t != nil {
+			return t, nil
+		}
 	}
 	return nil, fmt.Errorf("%w: its schema has the type %.40q, which it doesn't define", errAvro, name)
 }

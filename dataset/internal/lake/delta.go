@@ -356,6 +356,8 @@ func (s *vectorFiles) rows(v *deltaVector) (*source.Removed, error) {
 	switch {
 	case err == nil:
 		return rows, nil
+	case errors.Is(err, errOldVector):
+		return nil, column.Mark(fmt.Errorf("%s: %w", name, err), column.ErrFormat)
 	case errors.Is(err, errVector):
 		return nil, column.Mark(fmt.Errorf("%s: %w: restore the table", name, err), column.ErrDamaged)
 	}

@@ -16,6 +16,9 @@ import (
 // errVector is the error if the bytes of a deletion vector contradict each other.
 var errVector = errors.New("the deletion vector is damaged")
 
+// errOldVector is the error if a deletion vector is in the native form of Spark, with its bytes the other way round.
+var errOldVector = errors.New("the deletion vector is in a form of older versions, which is not read: write the table's rows as Parquet first")
+
 const (
 	vectorMagic = 1681511377
 	mostVector  = 1 << 30 // bytes
@@ -36,7 +39,10 @@ func framedVector(b []byte, cardinality int64) (*source.Removed, error) {
 // vectorOf returns the rows of a deletion vector: the magic number, and the bitmap.
 func vectorOf(data []byte, cardinality int64) (*source.Removed, error) {
 	d := &vectorReader{data: data}
-	if d.uint32() != vectorMagic {
+	switch {
+	case len(data) >= 4 && binary.BigEndian.Uint32(data) == vectorMagic-1:
+		return nil, fmt.Errorf("%w, such as in Spark: spark.read.format('delta').load(TABLE).write.parquet('rows')", errOldVector)
+	case d.uint32() != vectorMagic:
 		return nil, fmt.Errorf("%w: it is of an unknown format", errVector)
 	}
 	rows, err := new(source.Removed), error(nil)
