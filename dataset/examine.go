@@ -67,8 +67,8 @@ type listener struct {
 }
 
 func (opt Options) ofTable() tableOptions {
-	return tableOptions{fileOptions{opt.Text, opt.Labels, opt.Weights, opt.Workers, opt.Memory, opt.Rejects, opt.Live, opt.Raw, opt.Version},
-		listener{opt.Warn, opt.Progress}}
+	return tableOptions{fileOptions{opt.Text, opt.Labels, opt.Weights, opt.Workers, opt.Memory, opt.Rejects, opt.Live,
+		opt.Raw, opt.Version}, listener{opt.Warn, opt.Progress}}
 }
 
 // checkSame returns an error if options about files differ from the options of Examine.
@@ -79,8 +79,8 @@ func (t *Table) checkSame(opt Options) error {
 		given.Memory = t.opt.Memory
 	}
 	if !reflect.DeepEqual(given, t.opt.fileOptions) {
-		return errors.New("the options Text, Labels, Weights, Workers, Memory, Rejects, Live, Raw and Version must equal those given to Examine: " +
-			"pass the same Options to both")
+		return errors.New("the options Text, Labels, Weights, Workers, Memory, Rejects, Live, Raw and Version must equal those " +
+			"given to Examine: pass the same Options to both")
 	}
 	return nil
 }

@@ -27,12 +27,15 @@ type LakeInfo struct {
 	Columns []LakeField `json:"columns"`
 }
 
-// LakeField describes a column of a lake table. Its type is that of the table.
+// LakeField describes a column of a lake table, with its type in the table.
 type LakeField struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Feature bool   `json:"feature"` // features can be made of the column
 }
+
+// MayBeLake returns true if a path may name a lake table: a folder, or the path of a version.
+func MayBeLake(path string) bool { return source.MayBeLake(path) }
 
 // InspectLake describes the version of a lake table that a path names. It returns nil if the path names none.
 func InspectLake(ctx context.Context, path string, opt Options) (*LakeInfo, error) {

@@ -173,7 +173,9 @@ type edit struct{ file, old, new string }
 // TestLakeRefusals: a table that lacks something, or that needs something unknown, is an error that says what to do.
 func TestLakeRefusals(t *testing.T) {
 	dir := tables(t)
-	log := func(version int) string { return filepath.Join("_delta_log", strings.Repeat("0", 19)+string(rune('0'+version))+".json") }
+	log := func(version int) string {
+		return filepath.Join("_delta_log", strings.Repeat("0", 19)+string(rune('0'+version))+".json")
+	}
 	for _, c := range []struct {
 		table string
 		edits []edit

@@ -39,7 +39,7 @@ func (opt Options) Expand(ctx context.Context, paths []string, warn func(text st
 	return all, err
 }
 
-// choice returns what of lake tables is read.
+// choice returns how lake tables are read.
 func (opt Options) choice() source.Choice { return source.Choice{Raw: opt.Raw, Version: opt.Version} }
 
 // Partitions returns the names of the columns that the folders of files name, as in

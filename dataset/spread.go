@@ -102,8 +102,8 @@ func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
 
 func (t *Table) shared(p plan.Plan) SharedPlan {
 	p.Notes = nil
-	s := SharedPlan{Paths: absolute(t.source.Named), raw: t.opt.Raw, text: t.opt.Text, memory: t.opt.Memory, plan: p, versions: t.source.Versions(),
-		constants: t.source.Constants}
+	s := SharedPlan{Paths: absolute(t.source.Named), raw: t.opt.Raw, text: t.opt.Text, memory: t.opt.Memory,
+		plan: p, versions: t.source.Versions(), constants: t.source.Constants}
 	if t.opt.Labels != "" {
 		s.labels = absolute([]string{t.opt.Labels})[0]
 	}

@@ -70,19 +70,14 @@ func Inspect(a *console.App) *cobra.Command {
 			return err
 		}
 		flags.NameArrays(&data.Options)
-		if data.Label == "" {
-			if is, err := inspectLake(cmd.Context(), a, args[0], data.Options, &memory, asJSON); is || err != nil {
-				return err
-			}
-		}
 		switch info, err := files.Stat(args[0]); {
 		case data.Label != "":
 			return inspectColumns(cmd.Context(), a, args, data.Options, &memory, asJSON)
 		case len(rowsOptions(cmd)) > 0:
 			return console.Usagef("--%s without --label: inspect reads the rows with --label COLUMN alone",
 				strings.Join(rowsOptions(cmd), ", --"))
-		case err == nil && info.IsDir() || err != nil && files.Scheme(args[0]) != "":
-			return inspectFolder(cmd.Context(), a, args[0], data.Options, asJSON)
+		case dataset.MayBeLake(args[0]) || err == nil && info.IsDir() || err != nil && files.Scheme(args[0]) != "":
+			return inspectFolder(cmd.Context(), a, args[0], data.Options, &memory, asJSON)
 		}
 		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
 	}
@@ -127,7 +122,11 @@ type folderReport struct {
 	Partitions []string `json:"partitions"` // columns that the names of folders give
 }
 
-func inspectFolder(ctx context.Context, a *console.App, path string, opt dataset.Options, asJSON bool) error {
+// inspectFolder shows the version of a lake table that a path names, or the files of a folder.
+func inspectFolder(ctx context.Context, a *console.App, path string, opt dataset.Options, memory *flags.Size, asJSON bool) error {
+	if is, err := inspectLake(ctx, a, path, opt, memory, asJSON); is || err != nil {
+		return err
+	}
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
 	if r.Files, err = opt.Expand(ctx, []string{path}, a.Warn); err != nil {

@@ -13,6 +13,14 @@ import (
 // lakeFact is the name of the versions of lake tables in a checkpoint.
 const lakeFact = "the version of the lake table"
 
+// openHeld opens the rows of paths, and returns the paths: see holdLakes.
+func (t *trainer) openHeld(ctx context.Context, paths, validation []string) (held, heldOut []string, err error) {
+	if paths, validation, err = t.holdLakes(ctx, t.App, t.checkpoints, paths, validation); err == nil {
+		err = t.open(ctx, paths, validation)
+	}
+	return paths, validation, err
+}
+
 // holdLakes returns the paths of a training, with the versions of lake tables of the checkpoint that it resumes from. If the user
 // named other versions, it returns an error.
 func (o *trainOptions) holdLakes(ctx context.Context, a *console.App, saved *checkpoint.Run, paths, validation []string) (

@@ -34,15 +34,12 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return err
 	}
 	defer saved.Close()
-	if err := o.tracing.resume(a, o.follows(), saved); err != nil {
-		return err
-	}
-	if paths, validationPaths, err = o.holdLakes(ctx, a, saved, paths, validationPaths); err != nil {
-		return err
-	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, checkpoints: saved}
 	defer t.closeData()
-	if err := t.open(ctx, paths, validationPaths); err != nil {
+	if err = o.tracing.resume(a, o.follows(), saved); err == nil {
+		paths, validationPaths, err = t.openHeld(ctx, paths, validationPaths)
+	}
+	if err != nil {
 		return err
 	}
 	t.seconds.Load = time.Since(start).Seconds()

@@ -83,11 +83,11 @@ func (c *Constant) Values(typ arrow.DataType, rows int) (arrow.Array, error) {
 }
 
 func (c *Constant) append(b array.Builder, typ arrow.DataType, rows int) (err error) {
-	text, whole := c.Text, int64(0)
-	if t, is := typ.(arrow.FixedWidthDataType); is && arrow.IsSignedInteger(typ.ID()) {
-		if whole, err = strconv.ParseInt(text, 10, t.BitWidth()); err != nil {
-			return err
-		}
+	text := c.Text
+	if arrow.IsSignedInteger(typ.ID()) {
+		whole, err := strconv.ParseInt(text, 10, typ.(arrow.FixedWidthDataType).BitWidth())
+		repeatWhole(b, whole, rows)
+		return err
 	}
 	switch b := b.(type) {
 	case *array.StringBuilder:
@@ -99,14 +99,6 @@ func (c *Constant) append(b array.Builder, typ arrow.DataType, rows int) (err er
 			return fmt.Errorf("%d bytes, not %d", len(text), width)
 		}
 		repeat(b.Append, []byte(text), rows)
-	case *array.Int8Builder:
-		repeat(b.Append, int8(whole), rows)
-	case *array.Int16Builder:
-		repeat(b.Append, int16(whole), rows)
-	case *array.Int32Builder:
-		repeat(b.Append, int32(whole), rows)
-	case *array.Int64Builder:
-		repeat(b.Append, whole, rows)
 	case *array.Float32Builder:
 		v, err := strconv.ParseFloat(text, 32)
 		repeat(b.Append, float32(v), rows)
@@ -146,6 +138,20 @@ func (c *Constant) append(b array.Builder, typ arrow.DataType, rows int) (err er
 		return fmt.Errorf("a value of type %s", typ)
 	}
 	return nil
+}
+
+// repeatWhole appends rows times a whole number that is in the range of the builder's type.
+func repeatWhole(b array.Builder, v int64, rows int) {
+	switch b := b.(type) {
+	case *array.Int8Builder:
+		repeat(b.Append, int8(v), rows)
+	case *array.Int16Builder:
+		repeat(b.Append, int16(v), rows)
+	case *array.Int32Builder:
+		repeat(b.Append, int32(v), rows)
+	case *array.Int64Builder:
+		repeat(b.Append, v, rows)
+	}
 }
 
 // decimalOf returns the decimal in a text, which may have fewer digits behind the point than the type, and no more.

@@ -87,7 +87,8 @@ func (t *Tables) Set(file int, cols []Column) {
 func (c Column) equal(d Column) bool {
 	return c.Name == d.Name && c.Index == d.Index && c.Desc == d.Desc && c.Advice == d.Advice &&
 		c.Nullable == d.Nullable && c.Physical == d.Physical && c.Width == d.Width && c.MaxDef == d.MaxDef &&
-		c.ListDef == d.ListDef && c.MaxList == d.MaxList && sameType(c.Type, d.Type) && sameType(c.Stored, d.Stored) && slices.EqualFunc(c.Parts, d.Parts, Column.equal)
+		c.ListDef == d.ListDef && c.MaxList == d.MaxList && sameType(c.Type, d.Type) &&
+		sameType(c.Stored, d.Stored) && slices.EqualFunc(c.Parts, d.Parts, Column.equal)
 }
 
 // sameType is arrow.TypeEqual, which takes longer for types without parameters.

@@ -76,6 +76,12 @@ func (p *schemaParser) parse(text json.RawMessage, depth int) (*avroType, error)
 		}
 		return t, nil
 	}
+	return p.complex(text, depth)
+}
+
+// complex parses a schema that is a JSON object.
+func (p *schemaParser) complex(text json.RawMessage, depth int) (*avroType, error) {
+	var name string
 	var s struct {
 		Type, Items, Values json.RawMessage
 		Name, Namespace     string
@@ -354,7 +360,10 @@ func avroBlock(codec string, stored []byte) (block []byte, err error) {
 		}
 		block, err = s2.Decode(nil, stored)
 	default:
-		return nil, fmt.Errorf("its blocks are compressed by %q, which is not read: write the manifests again with deflate", codec)
+		return nil, fmt.Errorf(
+			"its blocks are compressed by %q, which is not read: write the manifests again with deflate",
+			codec,
+		)
 	}
 	if err != nil || len(block) > mostBlock {
 		return nil, errAvro

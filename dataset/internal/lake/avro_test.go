@@ -67,7 +67,15 @@ func testRecord(i int64, sized bool) ([]byte, record) {
 	text := func(s string) { b = append(binary.AppendVarint(b, int64(len(s))), s...) }
 	b = binary.AppendVarint(b, i)
 	text("skipped")
-	want := record{1: i, 3: []any{int64(-1), i}, 4: []any{[]byte{1, 2}}, 5: []byte("xy"), 6: []byte("zz"), 7: record{8: 0.0, 9: float32(0), 10: true}, 11: int64(1)}
+	want := record{
+		1:  i,
+		3:  []any{int64(-1), i},
+		4:  []any{[]byte{1, 2}},
+		5:  []byte("xy"),
+		6:  []byte("zz"),
+		7:  record{8: 0.0, 9: float32(0), 10: true},
+		11: int64(1),
+	}
 	if i%2 == 0 {
 		b = append(b, 0)
 	} else {
@@ -124,13 +132,17 @@ func TestAvro(t *testing.T) {
 			}
 			bad := bytes.Clone(file)
 			bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
-			if _, err := read(bad); err != nil && !errors.Is(err, errAvro) && !strings.Contains(err.Error(), "its blocks are compressed by") {
+			if _, err := read(bad); err != nil && !errors.Is(err, errAvro) &&
+				!strings.Contains(err.Error(), "its blocks are compressed by") {
 				t.Fatalf("%s: error %v", codec, err)
 			}
 		}
 	}
 	for _, schema := range []string{`"unknown"`, `{"type":"record","fields":[{"type":"a"}]}`, `[`, `{"type":"fixed","size":-1}`, `"long"`, strings.Repeat(`{"type":"array","items":`, 100) + `"int"` + strings.Repeat("}", 100)} {
-		if err := avroRecords(avroFile(t, schema, "null", [][]byte{{2}}), func(record) error { return nil }); !errors.Is(err, errAvro) {
+		if err := avroRecords(avroFile(t, schema, "null", [][]byte{{2}}), func(record) error { return nil }); !errors.Is(
+			err,
+			errAvro,
+		) {
 			t.Errorf("%.40s: error %v", schema, err)
 		}
 	}

@@ -97,10 +97,20 @@ type leafRow struct {
 // action returns the action of a row of a checkpoint.
 func (r leafRow) action() (a deltaAction) {
 	if path := r.text(leafPath); path != nil {
-		a.Add = &deltaFile{Path: *path, Size: r.whole(leafSize), Stats: r.text(leafStats), PartitionValues: r.pairs(leafKeys, leafValues)}
+		a.Add = &deltaFile{
+			Path:            *path,
+			Size:            r.whole(leafSize),
+			Stats:           r.text(leafStats),
+			PartitionValues: r.pairs(leafKeys, leafValues),
+		}
 		if stored := r.text(leafStorage); stored != nil {
-			a.Add.DeletionVector = &deltaVector{StorageType: *stored, PathOrInlineDv: r.textOr(leafVector), Offset: r.whole(leafOffset),
-				SizeInBytes: r.wholeOr(leafVectorSize, -1), Cardinality: r.wholeOr(leafCardinality, -1)}
+			a.Add.DeletionVector = &deltaVector{
+				StorageType:    *stored,
+				PathOrInlineDv: r.textOr(leafVector),
+				Offset:         r.whole(leafOffset),
+				SizeInBytes:    r.wholeOr(leafVectorSize, -1),
+				Cardinality:    r.wholeOr(leafCardinality, -1),
+			}
 		}
 	}
 	if version := r.whole(leafProtocol); version != nil {

@@ -21,7 +21,7 @@ import (
 	"halfspace/internal/files"
 )
 
-// Delta tables are read by the protocol of github.com/delta-io/delta, PROTOCOL.md.
+// Delta tables are read by the "Delta Transaction Log Protocol" of github.com/delta-io/delta.
 
 // A deltaAction is a line of a commit: one of its fields isn't nil.
 type deltaAction struct {
@@ -192,22 +192,38 @@ func (l *deltaLog) sidecar(s *deltaSidecar) error {
 	case err != nil:
 		return column.PathError(file, err)
 	case info.Size() != s.SizeInBytes:
-		return column.Mark(fmt.Errorf("%s: %d bytes, but %d in the checkpoint: restore the file", file, info.Size(), s.SizeInBytes),
-			column.ErrDamaged)
+		return column.Mark(
+			fmt.Errorf("%s: %d bytes, but %d in the checkpoint: restore the file", file, info.Size(), s.SizeInBytes),
+			column.ErrDamaged,
+		)
 	}
 	return l.parquet(file)
 }
 
 // knownFeatures are the features of readers that need nothing, or that are read. The values of some columns can't be read.
-var knownFeatures = []string{"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "typeWidening",
-	"typeWidening-preview", "variantType", "variantType-preview", "variantShredding", "variantShredding-preview"}
+var knownFeatures = []string{
+	"columnMapping",
+	"deletionVectors",
+	"timestampNtz",
+	"v2Checkpoint",
+	"vacuumProtocolCheck",
+	"typeWidening",
+	"typeWidening-preview",
+	"variantType",
+	"variantType-preview",
+	"variantShredding",
+	"variantShredding-preview",
+}
 
 // check returns an error if reading a table needs more than is known here.
 func (p *deltaProtocol) check(dir string) error {
 	const export = "write its rows as Parquet first, such as in Spark: spark.read.format('delta').load('%s').write.parquet('rows')"
 	if p.MinReaderVersion < 1 || p.MinReaderVersion > 3 {
-		return column.Mark(fmt.Errorf("%s: this Delta table needs a reader of version %d, and version 3 is the latest that is known here: "+
-			export, dir, p.MinReaderVersion, dir), column.ErrFormat)
+		return column.Mark(
+			fmt.Errorf("%s: this Delta table needs a reader of version %d, and version 3 is the latest that is known here: "+
+				export, dir, p.MinReaderVersion, dir),
+			column.ErrFormat,
+		)
 	}
 	if p.MinReaderVersion < 3 {
 		return nil
@@ -215,10 +231,16 @@ func (p *deltaProtocol) check(dir string) error {
 	for _, f := range p.ReaderFeatures {
 		switch {
 		case f == "catalogManaged" || f == "catalogOwned-preview":
-			return column.Mark(fmt.Errorf("%s: this Delta table needs %q: its newest versions are known to its catalog only: "+export,
-				dir, f, dir), column.ErrFormat)
+			return column.Mark(
+				fmt.Errorf("%s: this Delta table needs %q: its newest versions are known to its catalog only: "+export,
+					dir, f, dir),
+				column.ErrFormat,
+			)
 		case !slices.Contains(knownFeatures, f):
-			return column.Mark(fmt.Errorf("%s: this Delta table needs %q, which is not known here: "+export, dir, f, dir), column.ErrFormat)
+			return column.Mark(
+				fmt.Errorf("%s: this Delta table needs %q, which is not known here: "+export, dir, f, dir),
+				column.ErrFormat,
+			)
 		}
 	}
 	return nil
@@ -232,8 +254,11 @@ func (p *deltaProtocol) has(feature string) bool {
 // table returns the table, and its files in the order of their paths.
 func (l *deltaLog) table(pin *source.Pin) (*source.LakeTable, []*source.File, error) {
 	if provider := l.metadata.Format.Provider; provider != "parquet" {
-		return nil, nil, column.Mark(fmt.Errorf("%s: the files of this Delta table are %q, and Parquet is read: write its rows as "+
-			"Parquet first", pin.Folder, provider), column.ErrFormat)
+		return nil, nil, column.Mark(
+			fmt.Errorf("%s: the files of this Delta table are %q, and Parquet is read: write its rows as "+
+				"Parquet first", pin.Folder, provider),
+			column.ErrFormat,
+		)
 	}
 	t, keys, err := l.schema(pin)
 	if err != nil {
@@ -259,8 +284,10 @@ func (l *deltaLog) table(pin *source.Pin) (*source.LakeTable, []*source.File, er
 		}
 		for name, of := range keys {
 			if f.Part.Values[name], err = of.value(add.PartitionValues); err != nil {
-				return nil, nil, column.Mark(fmt.Errorf("%s: the value of column %q in %s: %w: restore it", f.Path, name, t.Log, err),
-					column.ErrDamaged)
+				return nil, nil, column.Mark(
+					fmt.Errorf("%s: the value of column %q in %s: %w: restore it", f.Path, name, t.Log, err),
+					column.ErrDamaged,
+				)
 			}
 		}
 		if v := add.DeletionVector; v != nil {
@@ -289,7 +316,10 @@ func (f *deltaFile) rows() int64 {
 func located(dir, uri string) (string, error) {
 	p, err := url.PathUnescape(uri)
 	if err != nil {
-		return "", column.Mark(fmt.Errorf("%s: the log has the path %q, which is no URI: restore the log", dir, uri), column.ErrDamaged)
+		return "", column.Mark(
+			fmt.Errorf("%s: the log has the path %q, which is no URI: restore the log", dir, uri),
+			column.ErrDamaged,
+		)
 	}
 	scheme, rest, absolute := strings.Cut(p, ":/")
 	switch {
@@ -298,12 +328,18 @@ func located(dir, uri string) (string, error) {
 	case absolute && scheme == "file" && files.Scheme(dir) == "":
 		return "/" + strings.TrimLeft(rest, "/"), nil
 	case absolute && !strings.Contains(scheme, "/"):
-		return "", column.Mark(fmt.Errorf("%s: some of its rows are in %s, which is elsewhere: write the table's rows as Parquet first, "+
-			"or make a whole copy of the table", dir, p), column.ErrFormat)
+		return "", column.Mark(
+			fmt.Errorf("%s: some of its rows are in %s, which is elsewhere: write the table's rows as Parquet first, "+
+				"or make a whole copy of the table", dir, p),
+			column.ErrFormat,
+		)
 	case strings.HasPrefix(p, "/") && files.Scheme(dir) == "":
 		return p, nil
 	case slices.Contains(strings.Split(p, "/"), ".."):
-		return "", column.Mark(fmt.Errorf("%s: the log has the path %q, which leaves the folder: restore the log", dir, p), column.ErrDamaged)
+		return "", column.Mark(
+			fmt.Errorf("%s: the log has the path %q, which leaves the folder: restore the log", dir, p),
+			column.ErrDamaged,
+		)
 	}
 	return strings.TrimRight(dir, "/") + "/" + p, nil
 }
@@ -388,8 +424,12 @@ func (s *vectorFiles) read(name string, offset, size int64) ([]byte, error) {
 		s.close()
 		var err error
 		if f, err = files.Open(name); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: the log of %s names this file, but it is gone: a vacuum may have deleted it: restore the file, or "+
-				"read another version of the table", name, s.dir)
+			return nil, fmt.Errorf(
+				"%s: the log of %s names this file, but it is gone: a vacuum may have deleted it: restore the file, or "+
+					"read another version of the table",
+				name,
+				s.dir,
+			)
 		} else if err != nil {
 			return nil, column.PathError(name, err)
 		}

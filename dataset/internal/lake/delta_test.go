@@ -36,15 +36,37 @@ func add(path, more string) string {
 // once.
 func TestReplay(t *testing.T) {
 	const v1, v2 = `,"deletionVector":{"storageType":"i","pathOrInlineDv":"^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L","sizeInBytes":44,"cardinality":6}`, ``
-	pin := tableOf(t, begin+add("b", "")+add("a%20b/c", "")+add("p=x%252Fy/d", ""), `{"remove":{"path":"b","dataChange":true}}`+"\n"+add("b", v1)+`{"commitInfo":{"operation":"x"}}`+"\n"+`{"future":{"add":1}}`,
-		add("z", v2)+`{"remove":{"path":"a%20b/c"}}`, `{"remove":{"path":"z"}}`+"\n\n"+add("file:/elsewhere/y", `,"stats":"{\"numRecords\":7}"`), add("z", ""))
+	pin := tableOf(
+		t,
+		begin+add("b", "")+add("a%20b/c", "")+add("p=x%252Fy/d", ""),
+		`{"remove":{"path":"b","dataChange":true}}`+"\n"+add(
+			"b",
+			v1,
+		)+`{"commitInfo":{"operation":"x"}}`+"\n"+`{"future":{"add":1}}`,
+		add(
+			"z",
+			v2,
+		)+`{"remove":{"path":"a%20b/c"}}`,
+		`{"remove":{"path":"z"}}`+"\n\n"+add("file:/elsewhere/y", `,"stats":"{\"numRecords\":7}"`),
+		add("z", ""),
+	)
 	table, files, err := readDelta(t.Context(), pin)
 	require.NoError(t, err)
 	var got []string
 	for _, f := range files {
-		got = append(got, fmt.Sprintf("%s %d %d %d", strings.TrimPrefix(f.Path, pin.Folder+"/"), f.Part.Size, f.Part.Rows, f.Part.Removed.Len()))
+		got = append(
+			got,
+			fmt.Sprintf(
+				"%s %d %d %d",
+				strings.TrimPrefix(f.Path, pin.Folder+"/"),
+				f.Part.Size,
+				f.Part.Rows,
+				f.Part.Removed.Len(),
+			),
+		)
 	}
-	if want := "b 10 -1 6, /elsewhere/y 10 7 0, p=x%2Fy/d 10 -1 0, z 10 -1 0"; strings.Join(got, ", ") != want || table.Version != "Delta version 4" {
+	if want := "b 10 -1 6, /elsewhere/y 10 7 0, p=x%2Fy/d 10 -1 0, z 10 -1 0"; strings.Join(got, ", ") != want ||
+		table.Version != "Delta version 4" {
 		t.Errorf("%s: %s, want %s", table.Version, strings.Join(got, ", "), want)
 	}
 }
@@ -110,7 +132,12 @@ func TestPartitionValues(t *testing.T) {
 // FuzzLog: any commit is read or refused.
 func FuzzLog(f *testing.F) {
 	f.Add(begin + add("a", ""))
-	f.Add(begin + add("a", `,"deletionVector":{"storageType":"i","pathOrInlineDv":"^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L","sizeInBytes":44,"cardinality":6}`))
+	f.Add(
+		begin + add(
+			"a",
+			`,"deletionVector":{"storageType":"i","pathOrInlineDv":"^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L","sizeInBytes":44,"cardinality":6}`,
+		),
+	)
 	f.Add(begin + `{"sidecar":{"path":"a","sizeInBytes":1}}`)
 	f.Fuzz(func(t *testing.T, lines string) {
 		l := &deltaLog{ctx: t.Context(), dir: t.TempDir(), seen: map[fileKey]bool{}}

@@ -33,8 +33,11 @@ type partitionKey struct {
 // schema returns the table with its columns, and the columns whose values are in the log, by their names.
 func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partitionKey, error) {
 	damaged := func(format string, args ...any) error {
-		return column.Mark(fmt.Errorf("%s: the schema in its log %w: restore the files of %s", pin.Folder, fmt.Errorf(format, args...),
-			source.DeltaLog), column.ErrDamaged)
+		return column.Mark(
+			fmt.Errorf("%s: the schema in its log %w: restore the files of %s", pin.Folder, fmt.Errorf(format, args...),
+				source.DeltaLog),
+			column.ErrDamaged,
+		)
 	}
 	var schema struct{ Fields []deltaField }
 	if err := json.Unmarshal([]byte(l.metadata.SchemaString), &schema); err != nil {
@@ -44,8 +47,14 @@ func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partit
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &source.LakeTable{Kind: "Delta", Name: pin.Path, Version: fmt.Sprintf("Delta version %d", pin.Version), ByID: mode == "id",
-		Log: "the log of " + pin.Folder, Expires: "a vacuum"}
+	t := &source.LakeTable{
+		Kind:    "Delta",
+		Name:    pin.Path,
+		Version: fmt.Sprintf("Delta version %d", pin.Version),
+		ByID:    mode == "id",
+		Log:     "the log of " + pin.Folder,
+		Expires: "a vacuum",
+	}
 	keys, seen := map[string]partitionKey{}, map[string]bool{}
 	for _, f := range schema.Fields {
 		if seen[f.Name] {
@@ -88,15 +97,24 @@ func (l *deltaLog) mapping(dir string) (string, error) {
 	case mode == "" || mode == "none":
 		mode = ""
 	case mode != "name" && mode != "id":
-		return "", column.Mark(fmt.Errorf("%s: the files of this Delta table have names of columns by %q, which is not known here: write "+
-			"its rows as Parquet first", dir, mode), column.ErrFormat)
+		return "", column.Mark(
+			fmt.Errorf("%s: the files of this Delta table have names of columns by %q, which is not known here: write "+
+				"its rows as Parquet first", dir, mode),
+			column.ErrFormat,
+		)
 	case l.protocol.MinReaderVersion != 2 && !l.protocol.has("columnMapping"):
-		return "", column.Mark(fmt.Errorf("%s: its log sets delta.columnMapping.mode, and its protocol doesn't: write its rows as "+
-			"Parquet first", dir), column.ErrFormat)
+		return "", column.Mark(
+			fmt.Errorf("%s: its log sets delta.columnMapping.mode, and its protocol doesn't: write its rows as "+
+				"Parquet first", dir),
+			column.ErrFormat,
+		)
 	}
 	if of := l.configured("delta.coordinatedCommits.commitCoordinator-preview"); of != "" {
-		return "", column.Mark(fmt.Errorf("%s: the newest versions of this Delta table are known to %s only: write its rows as Parquet "+
-			"first", dir, of), column.ErrFormat)
+		return "", column.Mark(
+			fmt.Errorf("%s: the newest versions of this Delta table are known to %s only: write its rows as Parquet "+
+				"first", dir, of),
+			column.ErrFormat,
+		)
 	}
 	return mode, nil
 }
@@ -123,7 +141,7 @@ var (
 )
 
 // deltaType returns a type of a schema, and its name in messages. The type is nil for structures and maps, and for lists of
-// them, which are what the files have; unread is true if the values of the type can't be read.
+// them, whose types are in the files; unread is true if the values of the type can't be read.
 func deltaType(text json.RawMessage) (t arrow.DataType, desc string, unread bool) {
 	var name string
 	if json.Unmarshal(text, &name) == nil {
@@ -166,8 +184,13 @@ func decimalOf(text string) arrow.DataType {
 }
 
 // timeForms are the forms of times in the values of partitions. Without a zone they are UTC.
-var timeForms = []string{"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07:00",
-	"2006-01-02T15:04:05.999999999", time.DateOnly}
+var timeForms = []string{
+	"2006-01-02 15:04:05.999999999",
+	"2006-01-02T15:04:05.999999999Z07:00",
+	"2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02T15:04:05.999999999",
+	time.DateOnly,
+}
 
 // value returns the value of a column for a file, whose values in the log are given.
 func (k partitionKey) value(values map[string]*string) (*column.Constant, error) {

@@ -130,7 +130,10 @@ func readIceberg(ctx context.Context, pin *source.Pin) (*source.LakeTable, []*so
 	all, err := t.files()
 	var notes []string
 	if t.moved {
-		notes = append(notes, fmt.Sprintf("%s: the table was written at %s: its files are read in this folder", pin.Folder, t.meta.Location))
+		notes = append(
+			notes,
+			fmt.Sprintf("%s: the table was written at %s: its files are read in this folder", pin.Folder, t.meta.Location),
+		)
 	}
 	return t.table, all, notes, err
 }
@@ -172,8 +175,10 @@ func readFile(file string, size int64) ([]byte, error) {
 	case err != nil:
 		return nil, column.PathError(file, err)
 	case size >= 0 && info.Size() != size:
-		return nil, column.Mark(fmt.Errorf("%s: %d bytes, but %d in the table's metadata: restore the file", file, info.Size(), size),
-			column.ErrDamaged)
+		return nil, column.Mark(
+			fmt.Errorf("%s: %d bytes, but %d in the table's metadata: restore the file", file, info.Size(), size),
+			column.ErrDamaged,
+		)
 	case info.Size() > mostMetadata:
 		return nil, fmt.Errorf("%s: %d bytes are more than metadata has: name another file", file, info.Size())
 	}
@@ -189,8 +194,11 @@ func (t *iceberg) snapshot() (*icebergSnapshot, error) {
 	m := &t.meta
 	switch {
 	case m.FormatVersion < 1 || m.FormatVersion > 3:
-		return nil, t.refuse("the format of this Iceberg table has version %d, and 3 is the latest that is read: write its rows as "+
-			"Parquet first", m.FormatVersion)
+		return nil, t.refuse(
+			"the format of this Iceberg table has version %d, and 3 is the latest that is read: write its rows as "+
+				"Parquet first",
+			m.FormatVersion,
+		)
 	case len(m.EncryptionKeys) > 0 || m.Properties["encryption.key-id"] != "":
 		return nil, t.refuse("the files of this Iceberg table are encrypted: write its rows as Parquet first")
 	case m.CurrentSnapshotID == nil || *m.CurrentSnapshotID == -1:
@@ -216,8 +224,12 @@ func (t *iceberg) local(uri string) (string, error) {
 		return filepath.Join(t.pin.Folder, filepath.FromSlash(rest)), nil
 	}
 	if files.Scheme(p) != "" {
-		return "", t.refuse("some of its files are at %s, which is not in %s, where the table was written: write its rows as Parquet "+
-			"first", uri, t.meta.Location)
+		return "", t.refuse(
+			"some of its files are at %s, which is not in %s, where the table was written: write its rows as Parquet "+
+				"first",
+			uri,
+			t.meta.Location,
+		)
 	}
 	return p, nil
 }
@@ -270,8 +282,11 @@ func (t *iceberg) manifests(s *icebergSnapshot) error {
 func (t *iceberg) avro(file string, size int64, f func(record) error) error {
 	data, err := readFile(file, size)
 	if errors.Is(err, fs.ErrNotExist) {
-		return column.Mark(fmt.Errorf("%s: the metadata in %s names this file, but it is gone: expiring snapshots may have deleted it: "+
-			"restore it, or name newer metadata", file, t.pin.Path), fs.ErrNotExist)
+		return column.Mark(
+			fmt.Errorf("%s: the metadata in %s names this file, but it is gone: expiring snapshots may have deleted it: "+
+				"restore it, or name newer metadata", file, t.pin.Path),
+			fs.ErrNotExist,
+		)
 	}
 	if err != nil {
 		return err
@@ -283,7 +298,7 @@ func (t *iceberg) avro(file string, size int64, f func(record) error) error {
 	return err
 }
 
-// identities returns the fields of a specification of partitions whose values are those of columns: the ids of the columns.
+// identities returns the ids of the columns whose values a specification of partitions has unchanged, by the ids of its fields.
 func (t *iceberg) identities(all []icebergPartition) map[int32]int32 {
 	of := map[int32]int32{}
 	for i, p := range all {
@@ -329,7 +344,8 @@ func (t *iceberg) add(f *icebergFile, r record, manifest string) (err error) {
 	f.format = strings.ToLower(f.format)
 	f.partition, _ = r[filePartition].(record)
 	f.referenced, _ = r[fileReferenced].(string)
-	for id, to := range map[int32]*int64{fileRecords: &f.rows, fileSize: &f.size, fileBlobOffset: &f.blobOffset, fileBlobSize: &f.blobSize} {
+	for id, to := range map[int32]*int64{fileRecords: &f.rows, fileSize: &f.size, fileBlobOffset: &f.blobOffset,
+		fileBlobSize: &f.blobSize} {
 		if v, is := r[id].(int64); is {
 			*to = v
 		}
@@ -345,9 +361,11 @@ func (t *iceberg) add(f *icebergFile, r record, manifest string) (err error) {
 	}
 	switch content, _ := r[fileContent].(int64); {
 	case content == 2:
-		return t.refuse("rows of this Iceberg table are deleted by equality, as Flink writes them, which is not read: compact the table "+
-			"first, such as in Spark: CALL system.rewrite_data_files(table => '%s', options => map('delete-file-threshold', '1'))",
-			filepath.Base(t.pin.Folder))
+		return t.refuse(
+			"rows of this Iceberg table are deleted by equality, as Flink writes them, which is not read: compact the table "+
+				"first, such as in Spark: CALL system.rewrite_data_files(table => '%s', options => map('delete-file-threshold', '1'))",
+			filepath.Base(t.pin.Folder),
+		)
 	case content == 0 && f.format != "parquet":
 		return t.refuse("its files are %q, and Parquet is read: write its rows as Parquet first, such as in DuckDB: COPY (FROM "+
 			"iceberg_scan('%s')) TO 'rows.parquet'", f.format, t.pin.Path)
@@ -379,7 +397,13 @@ func (t *iceberg) files() ([]*source.File, error) {
 		if i > 0 && f.uri == t.data[i-1].uri {
 			return nil, t.damaged(t.pin.Path, fmt.Errorf("its manifests have %q twice", f.uri))
 		}
-		part := &source.Part{Table: t.table, Size: f.size, Rows: f.rows, Removed: removed[f], Values: map[string]*column.Constant{}}
+		part := &source.Part{
+			Table:   t.table,
+			Size:    f.size,
+			Rows:    f.rows,
+			Removed: removed[f],
+			Values:  map[string]*column.Constant{},
+		}
 		for name, c := range defaults {
 			part.Values[name] = c
 		}

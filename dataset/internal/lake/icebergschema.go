@@ -19,7 +19,7 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// schema sets the columns of the table to those of its current schema.
+// schema sets the columns of the table, by its current schema.
 func (t *iceberg) schema() error {
 	t.table = &source.LakeTable{Kind: source.Iceberg, Name: t.pin.Path, Version: "Iceberg without a snapshot", ByID: true,
 		Log: "the metadata in " + t.pin.Path, Expires: "expiring snapshots"}
@@ -131,7 +131,11 @@ func (t *iceberg) defaults() (map[string]*column.Constant, error) {
 		}
 		typ, desc, unread := icebergType(f.Type)
 		if typ == nil || unread {
-			return nil, t.refuse("column %q is %s with a default value, which is not read: write its rows as Parquet first", f.Name, desc)
+			return nil, t.refuse(
+				"column %q is %s with a default value, which is not read: write its rows as Parquet first",
+				f.Name,
+				desc,
+			)
 		}
 		c, err := defaultValue(f.Initial, typ)
 		if err != nil {

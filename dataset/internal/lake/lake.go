@@ -1,5 +1,7 @@
-// Package lake reads which files a version of a lake table has, which of their rows, and which columns. Delta and Iceberg tables are
-// read by their logs, as their formats say. What isn't known here is an error: a table is read right or not at all.
+// Package lake reads the logs of lake tables.
+//
+// The log of a Delta or Iceberg table says which files a version of the table has, which of their rows, and which columns. A table
+// that needs anything unknown is an error: a table is read right or not at all.
 package lake
 
 import (

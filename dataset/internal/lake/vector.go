@@ -10,14 +10,16 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// Deletion vectors are roaring bitmaps of 64 bits in the portable format (github.com/RoaringBitmap/RoaringFormatSpec), after a
+// Deletion vectors are roaring bitmaps of 64 bits in the portable format (roaringbitmap.org), after a
 // magic number. Delta tables and Iceberg's Puffin files frame them alike: a big-endian length, the bitmap, and its CRC-32.
 
 // errVector is the error if the bytes of a deletion vector contradict each other.
 var errVector = errors.New("the deletion vector is damaged")
 
 // errOldVector is the error if a deletion vector is in the native form of Spark, with its bytes the other way round.
-var errOldVector = errors.New("the deletion vector is in a form of older versions, which is not read: write the table's rows as Parquet first")
+var errOldVector = errors.New(
+	"the deletion vector is in a form of older versions, which is not read: write the table's rows as Parquet first",
+)
 
 const (
 	vectorMagic = 1681511377

@@ -28,18 +28,28 @@ func rowsOf(set *source.Removed, last int64) (rows []int64) {
 	return rows
 }
 
-// TestProtocolVectors: the examples of github.com/delta-io/delta, PROTOCOL.md, "Deletion Vectors", of delta-kernel-rs's tests, and of
-// rfc.zeromq.org/spec/32. The inline example of PROTOCOL.md is in the form of an older version, which is refused.
+// TestProtocolVectors: the examples of the protocol at github.com/delta-io/delta, "Deletion Vectors", of the tests of delta-kernel-rs,
+// and of rfc.zeromq.org/spec/32. The inline example of the protocol is in the form of an older version, which is refused.
 func TestProtocolVectors(t *testing.T) {
 	if b := require.Value(z85("HelloWorld"))(t); string(b) != "\x86\x4f\xd2\x6f\xb5\x59\xf7\x5b" {
 		t.Errorf("%x", b)
 	}
 	of := &vectorFiles{dir: "mytable"}
-	inline := deltaVector{StorageType: "i", PathOrInlineDv: "^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", SizeInBytes: 44, Cardinality: 6}
+	inline := deltaVector{
+		StorageType:    "i",
+		PathOrInlineDv: "^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L",
+		SizeInBytes:    44,
+		Cardinality:    6,
+	}
 	if got := rowsOf(require.Value(of.rows(&inline))(t), 100); !slices.Equal(got, []int64{3, 4, 7, 11, 18, 29}) {
 		t.Errorf("rows %v", got)
 	}
-	old := deltaVector{StorageType: "i", PathOrInlineDv: "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", SizeInBytes: 40, Cardinality: 6}
+	old := deltaVector{
+		StorageType:    "i",
+		PathOrInlineDv: "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L",
+		SizeInBytes:    40,
+		Cardinality:    6,
+	}
 	if _, err := of.rows(&old); err == nil || !strings.Contains(err.Error(), "a form of older versions") {
 		t.Errorf("error %v", err)
 	}
@@ -152,13 +162,17 @@ func TestVectors(t *testing.T) {
 			for range 200 {
 				bad := slices.Clone(b)
 				bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
-				if set, err := vectorOf(bad, int64(len(rows))); err == nil && set.Len() != int64(len(rows)) || err != nil && !errors.Is(err, errVector) {
+				if set, err := vectorOf(bad, int64(len(rows))); err == nil && set.Len() != int64(len(rows)) ||
+					err != nil && !errors.Is(err, errVector) {
 					t.Fatalf("a flipped bit: error %v", err)
 				}
 				if _, err := vectorOf(b[:r.IntN(len(b))], int64(len(rows))); !errors.Is(err, errVector) {
 					t.Fatalf("a cut: error %v", err)
 				}
-				framed := binary.BigEndian.AppendUint32(append(binary.BigEndian.AppendUint32(nil, uint32(len(bad))), bad...), crc32.ChecksumIEEE(b))
+				framed := binary.BigEndian.AppendUint32(
+					append(binary.BigEndian.AppendUint32(nil, uint32(len(bad))), bad...),
+					crc32.ChecksumIEEE(b),
+				)
 				if _, err := framedVector(framed, int64(len(rows))); !errors.Is(err, errVector) {
 					t.Fatalf("a wrong checksum: error %v", err)
 				}

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// castable returns true if cast makes the values of one type those of another. Each value stays what it is: the types are
-// those by which lake tables may change the type of a column without writing its files again.
+// castable returns true if cast converts values of one type to another. Lake tables may change the type of a column so without
+// writing its files again: no value changes.
 func castable(from, to arrow.DataType) bool {
 	if arrow.TypeEqual(from, to) {
 		return true
@@ -41,8 +41,8 @@ func castable(from, to arrow.DataType) bool {
 
 func widthOf(t arrow.DataType) int { return t.(arrow.FixedWidthDataType).BitWidth() }
 
-// cast returns an array with the values of a as values of another type, of those that castable allows. It returns an error
-// if a value is out of the range of the type. It releases a.
+// cast returns an array with the values of a in another type, which castable allows. It returns an error if a value is out of the
+// range of the type. It releases a.
 func cast(a arrow.Array, to arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), to) {
 		return a, nil
@@ -162,7 +162,7 @@ func castDecimals(a arrow.Array, to *arrow.Decimal128Type) (arrow.Array, error) 
 	})
 }
 
-// castTimes converts dates and timestamps. Timestamps become later ones of a longer unit never: they are rounded down.
+// castTimes converts dates and timestamps. It rounds down to the unit of the type.
 func castTimes(a arrow.Array, to *arrow.TimestampType) (arrow.Array, error) {
 	perSecond := func(u arrow.TimeUnit) int64 {
 		return int64([...]float64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9}[u])

@@ -55,13 +55,22 @@ func Leaves(ctx context.Context, path string, leaves []Leaf, f func(*column.Batc
 	defer open.release()
 	for i := range file.Groups {
 		var failed error
-		groupDecoder{file: file, group: &file.Groups[i]}.decode(ctx, column.NewPool(1), &open, buffers, func(b *column.Batch, err error) bool {
-			if failed = err; b != nil {
-				failed = column.Recovered(func() error { return f(b) })
-				b.Release()
-			}
-			return failed == nil
-		})
+		groupDecoder{
+			file:  file,
+			group: &file.Groups[i],
+		}.decode(
+			ctx,
+			column.NewPool(1),
+			&open,
+			buffers,
+			func(b *column.Batch, err error) bool {
+				if failed = err; b != nil {
+					failed = column.Recovered(func() error { return f(b) })
+					b.Release()
+				}
+				return failed == nil
+			},
+		)
 		if failed != nil {
 			return failed
 		}

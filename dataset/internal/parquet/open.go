@@ -323,8 +323,8 @@ func (in *Input) LabelOnly() column.Input {
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1], removed: f.removed}
 		for _, group := range f.Groups {
-			g.Groups = append(g.Groups, rowGroup{number: group.number, first: group.first, all: group.all, skip: group.skip, rows: group.rows,
-				Chunks: group.Chunks[label : label+1], unread: group.unread})
+			g.Groups = append(g.Groups, rowGroup{number: group.number, first: group.first, all: group.all,
+				skip: group.skip, rows: group.rows, Chunks: group.Chunks[label : label+1], unread: group.unread})
 		}
 		only.Files = append(only.Files, g)
 	}

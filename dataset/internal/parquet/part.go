@@ -15,7 +15,7 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// withMetadata is WithMetadata for a file of the input. It checks what the log of a lake table says of the file.
+// withMetadata is WithMetadata for a file of the input. It checks the size and the rows of a file of a lake table against the table's log.
 func (in *Input) withMetadata(i int, f func(*Metadata) error) error {
 	part, path := in.parts[i], in.paths[i]
 	if part == nil {
@@ -29,22 +29,31 @@ func (in *Input) withMetadata(i int, f func(*Metadata) error) error {
 			return column.Mark(fmt.Errorf("%s: %d rows, but %d in %s: restore the file", path, m.Rows, part.Rows, part.Table.Log),
 				column.ErrDamaged)
 		case last >= m.Rows:
-			return column.Mark(fmt.Errorf("%s: %s leaves out row %d, but the file has %d rows: restore the file", path, part.Table.Log,
-				last, m.Rows), column.ErrDamaged)
+			return column.Mark(
+				fmt.Errorf("%s: %s leaves out row %d, but the file has %d rows: restore the file", path, part.Table.Log,
+					last, m.Rows),
+				column.ErrDamaged,
+			)
 		}
 		return f(m)
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return column.Mark(fmt.Errorf("%s: %s names this file, but it is gone: %s may have deleted it: restore the file, or read "+
-			"another version of the table", path, part.Table.Log, part.Table.Expires), fs.ErrNotExist)
+		return column.Mark(
+			fmt.Errorf("%s: %s names this file, but it is gone: %s may have deleted it: restore the file, or read "+
+				"another version of the table", path, part.Table.Log, part.Table.Expires),
+			fs.ErrNotExist,
+		)
 	case errors.As(err, &size):
-		return column.Mark(fmt.Errorf("%s: %s, but %d in %s: restore the file", path, size, part.Size, part.Table.Log), column.ErrDamaged)
+		return column.Mark(
+			fmt.Errorf("%s: %s, but %d in %s: restore the file", path, size, part.Size, part.Table.Log),
+			column.ErrDamaged,
+		)
 	}
 	return err
 }
 
-// columnsOf returns the top-level columns of a file, or those of a lake table as its file has them.
+// columnsOf returns the top-level columns of a file, or the columns of a lake table as its file has them.
 func (m *Metadata) columnsOf(part *source.Part) ([]column.Column, error) {
 	top, err := m.TopColumns()
 	if part == nil || err != nil {
@@ -74,7 +83,7 @@ func (m *Metadata) columnsOf(part *source.Part) ([]column.Column, error) {
 	return cols, nil
 }
 
-// finder returns the function that returns the number of a table's column among those of the file, or -1.
+// finder returns the function that returns the number of a table's column in the file, or -1.
 func (m *Metadata) finder(t *source.LakeTable, top []column.Column) (func(of source.LakeColumn) int, error) {
 	ids := map[int32]int{}
 	names := map[string]int{}
@@ -100,15 +109,22 @@ func (m *Metadata) finder(t *source.LakeTable, top []column.Column) (func(of sou
 	}
 	if !slices.ContainsFunc(m.ids, func(id int32) bool { return id >= 0 }) {
 		if t.IDs == nil {
-			return nil, column.ErrorIn(m.path, "the file has no field ids, and the table no name mapping: set the table's property "+
-				"schema.name-mapping.default, or write the file again")
+			return nil, column.ErrorIn(
+				m.path,
+				"the file has no field ids, and the table no name mapping: set the table's property "+
+					"schema.name-mapping.default, or write the file again",
+			)
 		}
 		clear(ids)
 		for name, i := range names {
 			if id, is := t.IDs[name]; is {
 				if _, twice := ids[id]; twice {
-					return nil, column.ErrorIn(m.path, "two columns have names of the field id %d by the table's name mapping: write the "+
-						"file again", id)
+					return nil, column.ErrorIn(
+						m.path,
+						"two columns have names of the field id %d by the table's name mapping: write the "+
+							"file again",
+						id,
+					)
 				}
 				ids[id] = i
 			}
@@ -135,8 +151,11 @@ func (m *Metadata) tableColumn(of source.LakeColumn, c column.Column) (column.Co
 	case c.Type != nil && arrow.TypeEqual(c.Type, of.Type):
 		return c, nil
 	case c.Type == nil || c.Parts != nil || !castable(c.Type, of.Type):
-		return c, column.Mark(column.ErrorIn(m.path, "column %q is %s, but the table's column %q %s: write the file again, or leave the "+
-			"column out of the table", inFile, cmp.Or(c.Desc, "of another type"), of.Name, of.Desc), column.ErrColumn)
+		return c, column.Mark(
+			column.ErrorIn(m.path, "column %q is %s, but the table's column %q %s: write the file again, or leave the "+
+				"column out of the table", inFile, cmp.Or(c.Desc, "of another type"), of.Name, of.Desc),
+			column.ErrColumn,
+		)
 	}
 	to, isTime := of.Type.(*arrow.TimestampType)
 	if c.Stored = c.Type; isTime && Type(c.Physical) == Int96 && to.Unit == arrow.Microsecond {

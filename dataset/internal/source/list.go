@@ -77,7 +77,7 @@ func notesOf(links, denied []string) (lines []string) {
 	return lines
 }
 
-// A Choice says what of lake tables is read.
+// A Choice says how lake tables are read.
 type Choice struct {
 	Raw     bool   // the files as they are, without the logs of the tables
 	Version string // of the tables; "": the newest

@@ -9,7 +9,7 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// A Part is what the log of a lake table says of one of the table's files.
+// A Part is a file of a lake table, as the table's log describes it.
 type Part struct {
 	Table   *LakeTable
 	Size    int64                       // in bytes; -1: the log doesn't say it
@@ -26,8 +26,8 @@ type LakeTable struct {
 	Columns []LakeColumn
 	ByID    bool             // the files' columns are found by their ids, not by their names
 	IDs     map[string]int32 // with ByID: ids of the columns of files that have no ids; nil: none
-	Log     string           // what the files are in, such as: the log of sales
-	Expires string           // what deletes files that older versions need: a vacuum
+	Log     string           // the place that names the files, such as: the log of sales
+	Expires string           // deletes files of older versions, such as: a vacuum
 }
 
 // A LakeColumn is a column of a lake table, and how the files have it.
@@ -59,16 +59,24 @@ func (s *Source) CheckLakes() error {
 	}
 	for _, f := range s.Files {
 		if f.Part == nil {
-			return fmt.Errorf("%s: %s is a lake table, and lake tables aren't read beside other files: write its rows to a file first: "+
-				"halfspace convert %s --out rows.parquet", f.Path, lakes[0].Name, column.ShellWord(lakes[0].Name))
+			return fmt.Errorf(
+				"%s: %s is a lake table, and lake tables aren't read beside other files: write its rows to a file first: "+
+					"halfspace convert %s --out rows.parquet",
+				f.Path,
+				lakes[0].Name,
+				column.ShellWord(lakes[0].Name),
+			)
 		}
 	}
 	types := map[string]LakeColumn{}
 	for _, t := range lakes {
 		for _, c := range t.Columns {
 			if of, is := types[c.Name]; is && of.Desc != c.Desc {
-				return column.Mark(fmt.Errorf("%s: column %q is %s, and %s in %s: name one table", t.Name, c.Name, c.Desc, of.Desc,
-					lakes[0].Name), column.ErrColumn)
+				return column.Mark(
+					fmt.Errorf("%s: column %q is %s, and %s in %s: name one table", t.Name, c.Name, c.Desc, of.Desc,
+						lakes[0].Name),
+					column.ErrColumn,
+				)
 			}
 			types[c.Name] = c
 		}

@@ -136,7 +136,12 @@ func (l *lister) table(p string) (is bool, err error) {
 // agrees returns an error if a path names another version than the choice.
 func (l *lister) agrees(pin *Pin) error {
 	if text := l.choice.Version; text != "" && text != pin.Number() {
-		return message.Errorf("%s: the path names version %d, and --version is %s: leave one of them out", pin.Path, pin.Version, text)
+		return message.Errorf(
+			"%s: the path names version %d, and --version is %s: leave one of them out",
+			pin.Path,
+			pin.Version,
+			text,
+		)
 	}
 	return nil
 }
@@ -179,7 +184,10 @@ func DeltaLogOf(dir string, version int64) (*DeltaPlan, error) {
 	}
 	switch {
 	case newest < 0:
-		return nil, column.Mark(fmt.Errorf("%s: a Delta table without a version: no commit is in %s", dir, DeltaLog), column.ErrDamaged)
+		return nil, column.Mark(
+			fmt.Errorf("%s: a Delta table without a version: no commit is in %s", dir, DeltaLog),
+			column.ErrDamaged,
+		)
 	case version > newest:
 		return nil, fmt.Errorf("%s: the table has no version %d: the newest is %d", dir, version, newest)
 	case version < 0:
@@ -196,8 +204,11 @@ func DeltaLogOf(dir string, version int64) (*DeltaPlan, error) {
 	}
 	for v := at + 1; v <= version; v++ {
 		if !commits[v] {
-			return nil, column.Mark(fmt.Errorf("%s: version %d is missing from the log (%020d.json in %s): restore it, or read another "+
-				"version", dir, v, v, DeltaLog), column.ErrDamaged)
+			return nil, column.Mark(
+				fmt.Errorf("%s: version %d is missing from the log (%020d.json in %s): restore it, or read another "+
+					"version", dir, v, v, DeltaLog),
+				column.ErrDamaged,
+			)
 		}
 		plan.Commits = append(plan.Commits, filepath.Join(dir, DeltaLog, fmt.Sprintf("%020d.json", v)))
 	}
@@ -286,12 +297,17 @@ func icebergMetadata(dir string, version int64) (string, error) {
 	}
 	switch of := byNumber[n]; {
 	case len(of) == 0:
-		return "", column.Mark(fmt.Errorf("%s: an Iceberg table without a file of metadata: name the file that its catalog names", dir),
-			column.ErrDamaged)
+		return "", column.Mark(
+			fmt.Errorf("%s: an Iceberg table without a file of metadata: name the file that its catalog names", dir),
+			column.ErrDamaged,
+		)
 	case len(of) > 1:
 		slices.Sort(of)
-		return "", column.Mark(fmt.Errorf("%s: %d files of metadata have the number %d, and only the catalog knows which of them is the "+
-			"table: name one of them: %s", dir, len(of), n, strings.Join(of, ", ")), column.ErrFormat)
+		return "", column.Mark(
+			fmt.Errorf("%s: %d files of metadata have the number %d, and only the catalog knows which of them is the "+
+				"table: name one of them: %s", dir, len(of), n, strings.Join(of, ", ")),
+			column.ErrFormat,
+		)
 	default:
 		return at(of[0]), nil
 	}
@@ -319,8 +335,11 @@ func hint(file string, names []string, byNumber map[int64][]string) (number int6
 		}
 	}
 	if err != nil || byNumber[number] == nil {
-		return -1, "", column.Mark(fmt.Errorf("%s: it names %.40q, which is no file of metadata: name the file that the catalog names",
-			file, text), column.ErrDamaged)
+		return -1, "", column.Mark(
+			fmt.Errorf("%s: it names %.40q, which is no file of metadata: name the file that the catalog names",
+				file, text),
+			column.ErrDamaged,
+		)
 	}
 	for byNumber[number+1] != nil {
 		number++

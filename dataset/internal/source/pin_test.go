@@ -14,7 +14,7 @@ import (
 )
 
 // TestDeltaLog: a version begins at the newest whole checkpoint up to it, of any kind, and has each commit behind that. Names of other
-// forms don't count. Names by github.com/delta-io/delta, PROTOCOL.md.
+// forms don't count. Names by the protocol at github.com/delta-io/delta.
 func TestDeltaLog(t *testing.T) {
 	const id = "80a083e8-7026-4e79-81be-64bd76c43a11"
 	commits := func(from, to int) (names []string) {

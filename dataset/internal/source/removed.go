@@ -99,12 +99,19 @@ func (r *Removed) Len() int64 {
 // Count returns how many of the rows from first up to, but not including, last are in the set.
 func (r *Removed) Count(first, last int64) int64 { return r.below(last) - r.below(first) }
 
+// find returns the number of the container for a row, or of the next one.
+func (r *Removed) find(row int64) (i int, is bool) {
+	return slices.BinarySearchFunc(r.containers, row/containerRows, func(c container, key int64) int {
+		return cmp.Compare(c.key, key)
+	})
+}
+
 // below returns how many rows before a row are in the set.
 func (r *Removed) below(row int64) int64 {
 	if r == nil {
 		return 0
 	}
-	i, in := slices.BinarySearchFunc(r.containers, row/containerRows, func(c container, key int64) int { return cmp.Compare(c.key, key) })
+	i, in := r.find(row)
 	switch {
 	case in:
 		return r.containers[i].before + r.containers[i].below(int(row%containerRows))
@@ -164,7 +171,7 @@ func (r *Removed) within(first, last int64) iter.Seq[int64] {
 		if r == nil {
 			return
 		}
-		i, _ := slices.BinarySearchFunc(r.containers, first/containerRows, func(c container, key int64) int { return cmp.Compare(c.key, key) })
+		i, _ := r.find(first)
 		for ; i < len(r.containers) && r.containers[i].key*containerRows < last; i++ {
 			for low := range r.containers[i].all() {
 				row := r.containers[i].key*containerRows + int64(low)
