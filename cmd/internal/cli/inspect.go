@@ -173,7 +173,11 @@ func inspectLake(ctx context.Context, a *console.App, path string, opt dataset.O
 func (r lakeReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s\n", r.Path, r.Version)
-	s.Pairs("rows", fmt.Sprintf("%s, without %s that the version left out", humanize.Count(r.Rows), humanize.Plural(r.Removed, "row")),
+	removed := ""
+	if r.Removed > 0 {
+		removed = fmt.Sprintf(", and %s more in the files, which the version leaves out", humanize.Count(r.Removed))
+	}
+	s.Pairs("rows", humanize.Count(r.Rows)+removed,
 		"files", humanize.Count(int64(r.Files)), "size", humanize.Size(r.Bytes), "columns", humanize.Count(int64(len(r.Columns))))
 	rows := [][]string{{"column", "type", "feature"}}
 	for _, c := range r.Columns {

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -119,7 +120,7 @@ func icebergType(text json.RawMessage) (t arrow.DataType, desc string, unread bo
 		value, _, _ := icebergType(nested.Value)
 		return nil, "map", key == nil || value == nil
 	}
-	return nil, nested.Type, true
+	return nil, cmp.Or(nested.Type, "an unknown type"), true
 }
 
 // defaults returns the values that columns have in files that lack them.
