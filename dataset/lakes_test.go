@@ -153,6 +153,17 @@ func TestLakeBlocks(t *testing.T) {
 			}
 		}
 	}
+	opt := Options{Label: "b", Features: []string{"x", "k", "f", "d"}, Nulls: "mean"}
+	for _, name := range []string{"spark_delta_partitions_and_vectors", "pyiceberg_partitions"} { // another process reads the same rows
+		in := require.Value(examined(t, filepath.Join(dir, name), opt))(t)
+		want := require.Value(in.Stream(t.Context()))(t)
+		shared := in.Shared(want.Spec())
+		again := require.Value(require.Value(shared.Plan(t.Context(), 2))(t).Stream(t.Context()))(t)
+		a, _ := rowsOf(t, want)
+		if b, _ := rowsOf(t, again); len(a) == 0 || !slices.EqualFunc(a, b, slices.Equal) {
+			t.Errorf("%s: %d rows in another process, want %d", name, len(b), len(a))
+		}
+	}
 	table, b := filepath.Join(dir, "spark_delta_vectors"), Budget{Memory: 1 << 30, Cache: filepath.Join(t.TempDir(), "cache")}
 	for _, c := range []struct {
 		version string
@@ -228,4 +239,13 @@ func TestLakeRefusals(t *testing.T) {
 			t.Errorf("%s, %+v: changed: %v, error %v, want %s", c.table, c.edits, changed, err, c.want)
 		}
 	}
+}
+
+// examined returns the plan of a path.
+func examined(t *testing.T, path string, opt Options) (*Plan, error) {
+	table, err := Examine(t.Context(), []string{path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	return table.Plan(t.Context(), opt)
 }
