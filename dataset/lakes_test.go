@@ -155,7 +155,7 @@ func TestLakeBlocks(t *testing.T) {
 	}
 	opt := Options{Label: "b", Features: []string{"x", "k", "f", "d"}, Nulls: "mean"}
 	for _, name := range []string{"spark_delta_partitions_and_vectors", "pyiceberg_partitions"} { // another process reads the same rows
-		in := require.Value(examined(t, filepath.Join(dir, name), opt))(t)
+		in := require.Value(planOf(t.Context(), []string{filepath.Join(dir, name)}, opt, memory.DefaultAllocator))(t)
 		want := require.Value(in.Stream(t.Context()))(t)
 		shared := in.Shared(want.Spec())
 		again := require.Value(require.Value(shared.Plan(t.Context(), 2))(t).Stream(t.Context()))(t)
@@ -239,13 +239,4 @@ func TestLakeRefusals(t *testing.T) {
 			t.Errorf("%s, %+v: changed: %v, error %v, want %s", c.table, c.edits, changed, err, c.want)
 		}
 	}
-}
-
-// examined returns the plan of a path.
-func examined(t *testing.T, path string, opt Options) (*Plan, error) {
-	table, err := Examine(t.Context(), []string{path}, opt)
-	if err != nil {
-		return nil, err
-	}
-	return table.Plan(t.Context(), opt)
 }
