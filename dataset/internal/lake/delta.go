@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -266,7 +265,7 @@ func (l *deltaLog) table(pin *source.Pin) (*source.LakeTable, []*source.File, er
 	}
 	paths := map[string]bool{}
 	slices.SortFunc(l.live, func(a, b *deltaFile) int { return cmp.Compare(a.Path, b.Path) })
-	vectors := &vectorFiles{dir: l.dir, open: map[string]files.ReadableFile{}}
+	vectors := &vectorFiles{dir: l.dir}
 	defer vectors.close()
 	var all []*source.File
 	for _, add := range l.live {
@@ -348,14 +347,14 @@ func located(dir, uri string) (string, error) {
 type vectorFiles struct {
 	dir  string
 	name string // of the file that is open
-	open map[string]files.ReadableFile
+	file files.ReadableFile
 }
 
 func (s *vectorFiles) close() {
-	for f := range maps.Values(s.open) {
-		f.Close()
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
 	}
-	clear(s.open)
 }
 
 // rows returns the rows of a deletion vector.
@@ -419,23 +418,19 @@ func (s *vectorFiles) file(v *deltaVector) (string, error) {
 
 // read returns bytes of a file, which it keeps open for the next deletion vector.
 func (s *vectorFiles) read(name string, offset, size int64) ([]byte, error) {
-	f := s.open[name]
-	if f == nil {
+	if s.file == nil || s.name != name {
 		s.close()
-		var err error
-		if f, err = files.Open(name); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf(
-				"%s: the log of %s names this file, but it is gone: a vacuum may have deleted it: restore the file, or "+
-					"read another version of the table",
-				name,
-				s.dir,
-			)
-		} else if err != nil {
+		f, err := files.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: the log of %s names this file, but it is gone: a vacuum may have deleted it: restore the file, or "+
+				"read another version of the table", name, s.dir)
+		}
+		if err != nil {
 			return nil, column.PathError(name, err)
 		}
-		s.open[name] = f
+		s.name, s.file = name, f
 	}
-	info, err := f.Stat()
+	info, err := s.file.Stat()
 	if err != nil {
 		return nil, column.PathError(name, err)
 	}
@@ -443,7 +438,7 @@ func (s *vectorFiles) read(name string, offset, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: the file is cut", errVector)
 	}
 	b := make([]byte, size)
-	if _, err := f.ReadAt(b, offset); err != nil {
+	if _, err := s.file.ReadAt(b, offset); err != nil {
 		return nil, column.PathError(name, err)
 	}
 	return b, nil

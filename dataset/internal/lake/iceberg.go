@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -471,7 +470,7 @@ func (t *iceberg) removed() (map[*icebergFile]*source.Removed, error) {
 
 // vector returns the rows of a deletion vector in a Puffin file.
 func (t *iceberg) vector(d *icebergFile) (*source.Removed, error) {
-	vectors := &vectorFiles{dir: path.Dir(d.path), open: map[string]files.ReadableFile{}}
+	vectors := &vectorFiles{dir: t.pin.Folder}
 	defer vectors.close()
 	if d.blobSize < 0 || d.blobSize > mostVector {
 		return nil, t.damaged(d.path, errVector)
