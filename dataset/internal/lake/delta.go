@@ -347,13 +347,13 @@ func located(dir, uri string) (string, error) {
 type vectorFiles struct {
 	dir  string
 	name string // of the file that is open
-	file files.ReadableFile
+	open files.ReadableFile
 }
 
 func (s *vectorFiles) close() {
-	if s.file != nil {
-		s.file.Close()
-		s.file = nil
+	if s.open != nil {
+		s.open.Close()
+		s.open = nil
 	}
 }
 
@@ -418,7 +418,7 @@ func (s *vectorFiles) file(v *deltaVector) (string, error) {
 
 // read returns bytes of a file, which it keeps open for the next deletion vector.
 func (s *vectorFiles) read(name string, offset, size int64) ([]byte, error) {
-	if s.file == nil || s.name != name {
+	if s.open == nil || s.name != name {
 		s.close()
 		f, err := files.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -428,9 +428,9 @@ func (s *vectorFiles) read(name string, offset, size int64) ([]byte, error) {
 		if err != nil {
 			return nil, column.PathError(name, err)
 		}
-		s.name, s.file = name, f
+		s.name, s.open = name, f
 	}
-	info, err := s.file.Stat()
+	info, err := s.open.Stat()
 	if err != nil {
 		return nil, column.PathError(name, err)
 	}
@@ -438,7 +438,7 @@ func (s *vectorFiles) read(name string, offset, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: the file is cut", errVector)
 	}
 	b := make([]byte, size)
-	if _, err := s.file.ReadAt(b, offset); err != nil {
+	if _, err := s.open.ReadAt(b, offset); err != nil {
 		return nil, column.PathError(name, err)
 	}
 	return b, nil
