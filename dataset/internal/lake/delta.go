@@ -110,8 +110,8 @@ func readDelta(ctx context.Context, pin *source.Pin) (*source.LakeTable, []*sour
 		}
 	}
 	if l.protocol == nil || l.metadata == nil {
-		return nil, nil, column.Mark(fmt.Errorf("%s: its log has no protocol or no schema: restore the files of %s", pin.Folder,
-			source.DeltaLog), column.ErrDamaged)
+		return nil, nil, damaged("%s: its log has no protocol or no schema: restore the files of %s", pin.Folder,
+			source.DeltaLog)
 	}
 	if err := l.protocol.check(pin.Folder); err != nil {
 		return nil, nil, err
@@ -136,7 +136,7 @@ func (l *deltaLog) lines(file string) error {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			var a deltaAction
 			if err := json.Unmarshal(line, &a); err != nil {
-				return column.Mark(fmt.Errorf("%s: line %d: %w: restore the file", file, n, errCut), column.ErrDamaged)
+				return damaged("%s: line %d: %w: restore the file", file, n, errCut)
 			}
 			if err := l.act(&a, file); err != nil {
 				return err
@@ -161,7 +161,7 @@ func (l *deltaLog) act(a *deltaAction, file string) error {
 			continue
 		}
 		if f.Path == "" {
-			return column.Mark(fmt.Errorf("%s: an action without the path of a file: restore the file", file), column.ErrDamaged)
+			return damaged("%s: an action without the path of a file: restore the file", file)
 		}
 		key := f.key()
 		if l.seen[key] {
@@ -191,10 +191,7 @@ func (l *deltaLog) sidecar(s *deltaSidecar) error {
 	case err != nil:
 		return column.PathError(file, err)
 	case info.Size() != s.SizeInBytes:
-		return column.Mark(
-			fmt.Errorf("%s: %d bytes, but %d in the checkpoint: restore the file", file, info.Size(), s.SizeInBytes),
-			column.ErrDamaged,
-		)
+		return damaged("%s: %d bytes, but %d in the checkpoint: restore the file", file, info.Size(), s.SizeInBytes)
 	}
 	return l.parquet(file)
 }
@@ -218,11 +215,8 @@ var knownFeatures = []string{
 func (p *deltaProtocol) check(dir string) error {
 	const export = "write its rows as Parquet first, such as in Spark: spark.read.format('delta').load('%s').write.parquet('rows')"
 	if p.MinReaderVersion < 1 || p.MinReaderVersion > 3 {
-		return column.Mark(
-			fmt.Errorf("%s: this Delta table needs a reader of version %d, and version 3 is the latest that is known here: "+
-				export, dir, p.MinReaderVersion, dir),
-			column.ErrFormat,
-		)
+		return refused("%s: this Delta table needs a reader of version %d, and version 3 is the latest that is known here: "+
+			export, dir, p.MinReaderVersion, dir)
 	}
 	if p.MinReaderVersion < 3 {
 		return nil
@@ -230,16 +224,10 @@ func (p *deltaProtocol) check(dir string) error {
 	for _, f := range p.ReaderFeatures {
 		switch {
 		case f == "catalogManaged" || f == "catalogOwned-preview":
-			return column.Mark(
-				fmt.Errorf("%s: this Delta table needs %q: its newest versions are known to its catalog only: "+export,
-					dir, f, dir),
-				column.ErrFormat,
-			)
+			return refused("%s: this Delta table needs %q: its newest versions are known to its catalog only: "+export,
+				dir, f, dir)
 		case !slices.Contains(knownFeatures, f):
-			return column.Mark(
-				fmt.Errorf("%s: this Delta table needs %q, which is not known here: "+export, dir, f, dir),
-				column.ErrFormat,
-			)
+			return refused("%s: this Delta table needs %q, which is not known here: "+export, dir, f, dir)
 		}
 	}
 	return nil
@@ -253,11 +241,8 @@ func (p *deltaProtocol) has(feature string) bool {
 // table returns the table, and its files in the order of their paths.
 func (l *deltaLog) table(pin *source.Pin) (*source.LakeTable, []*source.File, error) {
 	if provider := l.metadata.Format.Provider; provider != "parquet" {
-		return nil, nil, column.Mark(
-			fmt.Errorf("%s: the files of this Delta table are %q, and Parquet is read: write its rows as "+
-				"Parquet first", pin.Folder, provider),
-			column.ErrFormat,
-		)
+		return nil, nil, refused("%s: the files of this Delta table are %q, and Parquet is read: write its rows as "+
+			"Parquet first", pin.Folder, provider)
 	}
 	t, keys, err := l.schema(pin)
 	if err != nil {
@@ -270,8 +255,8 @@ func (l *deltaLog) table(pin *source.Pin) (*source.LakeTable, []*source.File, er
 	var all []*source.File
 	for _, add := range l.live {
 		if paths[add.Path] {
-			return nil, nil, column.Mark(fmt.Errorf("%s: the log has %q twice: restore the files of %s", pin.Folder, add.Path,
-				source.DeltaLog), column.ErrDamaged)
+			return nil, nil, damaged("%s: the log has %q twice: restore the files of %s", pin.Folder, add.Path,
+				source.DeltaLog)
 		}
 		paths[add.Path] = true
 		f := &source.File{Part: &source.Part{Table: t, Size: -1, Rows: add.rows(), Values: map[string]*column.Constant{}}}
@@ -283,10 +268,7 @@ func (l *deltaLog) table(pin *source.Pin) (*source.LakeTable, []*source.File, er
 		}
 		for name, of := range keys {
 			if f.Part.Values[name], err = of.value(add.PartitionValues); err != nil {
-				return nil, nil, column.Mark(
-					fmt.Errorf("%s: the value of column %q in %s: %w: restore it", f.Path, name, t.Log, err),
-					column.ErrDamaged,
-				)
+				return nil, nil, damaged("%s: the value of column %q in %s: %w: restore it", f.Path, name, t.Log, err)
 			}
 		}
 		if v := add.DeletionVector; v != nil {
@@ -315,10 +297,7 @@ func (f *deltaFile) rows() int64 {
 func located(dir, uri string) (string, error) {
 	p, err := url.PathUnescape(uri)
 	if err != nil {
-		return "", column.Mark(
-			fmt.Errorf("%s: the log has the path %q, which is no URI: restore the log", dir, uri),
-			column.ErrDamaged,
-		)
+		return "", damaged("%s: the log has the path %q, which is no URI: restore the log", dir, uri)
 	}
 	scheme, rest, absolute := strings.Cut(p, ":/")
 	switch {
@@ -327,18 +306,12 @@ func located(dir, uri string) (string, error) {
 	case absolute && scheme == "file" && files.Scheme(dir) == "":
 		return "/" + strings.TrimLeft(rest, "/"), nil
 	case absolute && !strings.Contains(scheme, "/"):
-		return "", column.Mark(
-			fmt.Errorf("%s: some of its rows are in %s, which is elsewhere: write the table's rows as Parquet first, "+
-				"or make a whole copy of the table", dir, p),
-			column.ErrFormat,
-		)
+		return "", refused("%s: some of its rows are in %s, which is elsewhere: write the table's rows as Parquet first, "+
+			"or make a whole copy of the table", dir, p)
 	case strings.HasPrefix(p, "/") && files.Scheme(dir) == "":
 		return p, nil
 	case slices.Contains(strings.Split(p, "/"), ".."):
-		return "", column.Mark(
-			fmt.Errorf("%s: the log has the path %q, which leaves the folder: restore the log", dir, p),
-			column.ErrDamaged,
-		)
+		return "", damaged("%s: the log has the path %q, which leaves the folder: restore the log", dir, p)
 	}
 	return strings.TrimRight(dir, "/") + "/" + p, nil
 }
@@ -392,9 +365,9 @@ func (s *vectorFiles) rows(v *deltaVector) (*source.Removed, error) {
 	case err == nil:
 		return rows, nil
 	case errors.Is(err, errOldVector):
-		return nil, column.Mark(fmt.Errorf("%s: %w", name, err), column.ErrFormat)
+		return nil, refused("%s: %w", name, err)
 	case errors.Is(err, errVector):
-		return nil, column.Mark(fmt.Errorf("%s: %w: restore the table", name, err), column.ErrDamaged)
+		return nil, damaged("%s: %w: restore the table", name, err)
 	}
 	return nil, err
 }

@@ -32,16 +32,13 @@ type partitionKey struct {
 
 // schema returns the table with its columns, and the columns whose values are in the log, by their names.
 func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partitionKey, error) {
-	damaged := func(format string, args ...any) error {
-		return column.Mark(
-			fmt.Errorf("%s: the schema in its log %w: restore the files of %s", pin.Folder, fmt.Errorf(format, args...),
-				source.DeltaLog),
-			column.ErrDamaged,
-		)
+	broken := func(format string, args ...any) error {
+		return damaged("%s: the schema in its log %w: restore the files of %s", pin.Folder, fmt.Errorf(format, args...),
+			source.DeltaLog)
 	}
 	var schema struct{ Fields []deltaField }
 	if err := json.Unmarshal([]byte(l.metadata.SchemaString), &schema); err != nil {
-		return nil, nil, damaged("is no JSON")
+		return nil, nil, broken("is no JSON")
 	}
 	mode, err := l.mapping(pin.Folder)
 	if err != nil {
@@ -58,14 +55,14 @@ func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partit
 	keys, seen := map[string]partitionKey{}, map[string]bool{}
 	for _, f := range schema.Fields {
 		if seen[f.Name] {
-			return nil, nil, damaged("has the column %q twice", f.Name)
+			return nil, nil, broken("has the column %q twice", f.Name)
 		}
 		seen[f.Name] = true
 		c := source.LakeColumn{Name: f.Name, InFile: f.Name}
 		if c.Type, c.Desc, c.Unread = deltaType(f.Type); mode != "" {
 			if json.Unmarshal(f.Metadata["delta.columnMapping.physicalName"], &c.InFile) != nil || c.InFile == "" ||
 				mode == "id" && json.Unmarshal(f.Metadata["delta.columnMapping.id"], &c.ID) != nil {
-				return nil, nil, damaged("says of column %q neither how files name it", f.Name)
+				return nil, nil, broken("says of column %q neither how files name it", f.Name)
 			}
 		}
 		if t.ByID {
@@ -76,7 +73,7 @@ func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partit
 		}
 		if c.Constant = slices.Contains(l.metadata.PartitionColumns, f.Name); c.Constant {
 			if c.Type == nil || c.Unread {
-				return nil, nil, damaged("partitions by column %q, which is %s", f.Name, c.Desc)
+				return nil, nil, broken("partitions by column %q, which is %s", f.Name, c.Desc)
 			}
 			keys[f.Name] = partitionKey{c.InFile, c.Type}
 		}
@@ -84,7 +81,7 @@ func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partit
 	}
 	for _, name := range l.metadata.PartitionColumns {
 		if !seen[name] {
-			return nil, nil, damaged("lacks the column %q, by which the table is partitioned", name)
+			return nil, nil, broken("lacks the column %q, by which the table is partitioned", name)
 		}
 	}
 	return t, keys, nil
@@ -97,24 +94,15 @@ func (l *deltaLog) mapping(dir string) (string, error) {
 	case mode == "" || mode == "none":
 		mode = ""
 	case mode != "name" && mode != "id":
-		return "", column.Mark(
-			fmt.Errorf("%s: the files of this Delta table have names of columns by %q, which is not known here: write "+
-				"its rows as Parquet first", dir, mode),
-			column.ErrFormat,
-		)
+		return "", refused("%s: the files of this Delta table have names of columns by %q, which is not known here: write "+
+			"its rows as Parquet first", dir, mode)
 	case l.protocol.MinReaderVersion != 2 && !l.protocol.has("columnMapping"):
-		return "", column.Mark(
-			fmt.Errorf("%s: its log sets delta.columnMapping.mode, and its protocol doesn't: write its rows as "+
-				"Parquet first", dir),
-			column.ErrFormat,
-		)
+		return "", refused("%s: its log sets delta.columnMapping.mode, and its protocol doesn't: write its rows as "+
+			"Parquet first", dir)
 	}
 	if of := l.configured("delta.coordinatedCommits.commitCoordinator-preview"); of != "" {
-		return "", column.Mark(
-			fmt.Errorf("%s: the newest versions of this Delta table are known to %s only: write its rows as Parquet "+
-				"first", dir, of),
-			column.ErrFormat,
-		)
+		return "", refused("%s: the newest versions of this Delta table are known to %s only: write its rows as Parquet "+
+			"first", dir, of)
 	}
 	return mode, nil
 }

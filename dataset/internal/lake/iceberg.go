@@ -138,12 +138,12 @@ func readIceberg(ctx context.Context, pin *source.Pin) (*source.LakeTable, []*so
 }
 
 func (t *iceberg) damaged(file string, err error) error {
-	return column.Mark(fmt.Errorf("%s: %w: restore the file", file, err), column.ErrDamaged)
+	return damaged("%s: %w: restore the file", file, err)
 }
 
 // refuse returns the error that the table has something that isn't read.
 func (t *iceberg) refuse(format string, args ...any) error {
-	return column.Mark(fmt.Errorf("%s: %s", t.pin.Path, fmt.Sprintf(format, args...)), column.ErrFormat)
+	return refused("%s: %s", t.pin.Path, fmt.Sprintf(format, args...))
 }
 
 // metadataText returns the text of a file of metadata, which may be compressed.
@@ -157,7 +157,7 @@ func metadataText(file string) ([]byte, error) {
 		text, err = io.ReadAll(io.LimitReader(z, mostMetadata))
 	}
 	if err != nil {
-		return nil, column.Mark(fmt.Errorf("%s: its gzip data is damaged: restore the file", file), column.ErrDamaged)
+		return nil, damaged("%s: its gzip data is damaged: restore the file", file)
 	}
 	return text, nil
 }
@@ -174,10 +174,7 @@ func readFile(file string, size int64) ([]byte, error) {
 	case err != nil:
 		return nil, column.PathError(file, err)
 	case size >= 0 && info.Size() != size:
-		return nil, column.Mark(
-			fmt.Errorf("%s: %d bytes, but %d in the table's metadata: restore the file", file, info.Size(), size),
-			column.ErrDamaged,
-		)
+		return nil, damaged("%s: %d bytes, but %d in the table's metadata: restore the file", file, info.Size(), size)
 	case info.Size() > mostMetadata:
 		return nil, fmt.Errorf("%s: %d bytes are more than metadata has: name another file", file, info.Size())
 	}

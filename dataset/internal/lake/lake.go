@@ -54,3 +54,13 @@ func read(ctx context.Context, pin *source.Pin) (t *source.LakeTable, all []*sou
 	})
 	return t, all, notes, err
 }
+
+// damaged returns an error of a log or a file that is damaged.
+func damaged(format string, args ...any) error {
+	return column.Mark(fmt.Errorf(format, args...), column.ErrDamaged)
+}
+
+// refused returns the error of a table that isn't read.
+func refused(format string, args ...any) error {
+	return column.Mark(fmt.Errorf(format, args...), column.ErrFormat)
+}
