@@ -42,6 +42,12 @@ type Store interface {
 	Put(ctx context.Context, url string, f *os.File) error
 }
 
+// A FolderLister is a Store that lists a folder alone. Names returns the names of the objects and folders in a folder, and whether
+// these are all.
+type FolderLister interface {
+	Names(folder string) (names []string, whole bool, err error)
+}
+
 // A Version distinguishes objects of the same name, size and time.
 type Version string
 

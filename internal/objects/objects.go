@@ -225,10 +225,11 @@ func (s *service) List(prefix string) (all []string, err error) {
 	if _, is := s.provider.(web); is {
 		return nil, &files.StoreError{Text: "a server of web pages has no list of files: name each file"}
 	}
-	err = s.eachKey(s.ctx, bucket, key, func(key string) {
+	_, err = s.eachKey(s.ctx, bucket, key, "", func(key string) bool {
 		if !strings.HasSuffix(key, "/") { // that stands for a folder
 			all = append(all, s.scheme+"://"+bucket+"/"+key)
 		}
+		return true
 	})
 	if err != nil {
 		return nil, s.explain(s.ctx, prefix, err)
@@ -236,28 +237,52 @@ func (s *service) List(prefix string) (all []string, err error) {
 	return all, nil
 }
 
-// eachKey calls do with the keys that begin with a prefix, sorted, a page of them at a time.
-func (s *service) eachKey(ctx context.Context, bucket, prefix string, do func(key string)) error {
-	for query := (url.Values{"list-type": {"2"}, "prefix": {prefix}}); ; {
+// Names returns the names in a folder, up to a page of them.
+func (s *service) Names(folder string) (names []string, whole bool, err error) {
+	bucket, key, err := s.split(strings.TrimRight(folder, "/") + "/")
+	if err != nil {
+		return nil, false, err
+	}
+	whole, err = s.eachKey(s.ctx, bucket, key, "/", func(found string) bool {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(found, key), "/"))
+		return false
+	})
+	return names, whole, err
+}
+
+// eachKey calls do with the keys that begin with a prefix, sorted, a page of them at a time. With a delimiter it calls do also with the
+// folders below the prefix, in place of the keys in them. It ends after a page for which do returned false, and tells whether that was
+// the last.
+func (s *service) eachKey(ctx context.Context, bucket, prefix, delimiter string, do func(key string) (more bool)) (whole bool, err error) {
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	if delimiter != "" {
+		query.Set("delimiter", delimiter)
+	}
+	for {
 		r, err := s.do(ctx, request{method: http.MethodGet, bucket: bucket, query: query})
 		if err != nil {
-			return err
+			return false, err
 		}
 		var page struct {
 			Contents              []struct{ Key string }
+			CommonPrefixes        []struct{ Prefix string }
 			IsTruncated           bool
 			NextContinuationToken string
 		}
 		err = xml.NewDecoder(io.LimitReader(r.Body, 64<<20)).Decode(&page)
 		r.Body.Close()
 		if err != nil {
-			return fmt.Errorf("the list of objects can't be read: %w", err)
+			return false, fmt.Errorf("the list of objects can't be read: %w", err)
 		}
+		more := true
 		for _, o := range page.Contents {
-			do(o.Key)
+			more = do(o.Key)
 		}
-		if !page.IsTruncated || page.NextContinuationToken == "" {
-			return nil
+		for _, o := range page.CommonPrefixes {
+			more = do(o.Prefix)
+		}
+		if whole = !page.IsTruncated || page.NextContinuationToken == ""; whole || !more {
+			return whole, nil
 		}
 		query.Set("continuation-token", page.NextContinuationToken)
 	}
@@ -445,7 +470,7 @@ func RemoveAll(ctx context.Context, folder string) error {
 	}
 	var removals errgroup.Group
 	removals.SetLimit(files.ParallelRequests)
-	err = s.eachKey(ctx, bucket, prefix, func(key string) {
+	_, err = s.eachKey(ctx, bucket, prefix, "", func(key string) bool {
 		s.seen.Delete(s.scheme + "://" + bucket + "/" + key)
 		removals.Go(func() error {
 			r, err := s.do(ctx, request{method: http.MethodDelete, bucket: bucket, key: key})
@@ -458,6 +483,7 @@ func RemoveAll(ctx context.Context, folder string) error {
 			}
 			return err
 		})
+		return true
 	})
 	if err = errors.Join(err, removals.Wait()); err != nil {
 		return fmt.Errorf("%s: %w", folder, s.explain(ctx, folder, err))

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"archive/zip"
 	"bytes"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,5 +72,54 @@ func TestBuckets(t *testing.T) {
 	}
 	if status, _, stderr := command("train", "s3://"+servers.Bucket+"/absent.parquet", "--label", "y"); status == exitDone || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("an object that isn't there: status %d: %s", status, stderr)
+	}
+}
+
+// TestLakesInBuckets: a Delta table and an Iceberg table in a bucket have the rows that they have in a folder.
+func TestLakesInBuckets(t *testing.T) {
+	servers.S3(t)
+	objects.Use(t.Context())
+	t.Cleanup(func() {
+		for _, scheme := range []string{"s3", "gs", "https", "http"} {
+			files.Register(scheme, nil)
+		}
+	})
+	dir := t.TempDir()
+	archive := require.Value(zip.OpenReader("../../../dataset/testdata/lakes/tables.zip"))(t)
+	defer archive.Close()
+	folders := map[string]bool{}
+	for _, f := range archive.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		text := require.Value(io.ReadAll(require.Value(f.Open())(t)))(t)
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, text, 0o644))
+		require.NoError(t, objects.Put(t.Context(), "s3://"+servers.Bucket+"/"+f.Name, bytes.NewReader(text)))
+		for _, log := range []string{"/_delta_log/", "/metadata/"} {
+			if at := strings.Index(f.Name, log); at > 0 {
+				folders[f.Name[:at]] = true
+			}
+		}
+	}
+	read, elsewhere := 0, 0
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		want, got := filepath.Join(dir, "want.csv"), filepath.Join(dir, "got.csv")
+		local, _, localError := command("convert", filepath.Join(dir, filepath.FromSlash(folder)), "--out", want)
+		status, _, stderr := command("convert", "s3://"+servers.Bucket+"/"+folder, "--out", got)
+		switch {
+		case local != status && strings.Contains(localError+stderr, "elsewhere"):
+			elsewhere++ // a path of this computer
+		case local != status:
+			t.Errorf("%s: status %d: %s; in a folder %d: %s", folder, status, stderr, local, localError)
+		case local == exitDone:
+			if read++; !bytes.Equal(require.Value(os.ReadFile(want))(t), require.Value(os.ReadFile(got))(t)) {
+				t.Errorf("%s: other rows", folder)
+			}
+		}
+	}
+	if read < 20 || elsewhere > 2 {
+		t.Errorf("%d tables were read, %d have paths elsewhere", read, elsewhere)
 	}
 }

@@ -183,7 +183,7 @@ func (l *deltaLog) sidecar(s *deltaSidecar) error {
 	if err != nil {
 		name = s.Path
 	}
-	file := path.Join(l.dir, source.DeltaLog, "_sidecars", path.Base(name))
+	file := source.InFolder(l.dir, source.DeltaLog, "_sidecars", path.Base(name))
 	info, err := files.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -384,7 +384,7 @@ func (s *vectorFiles) file(v *deltaVector) (string, error) {
 			return "", errVector
 		}
 		name := fmt.Sprintf("deletion_vector_%x-%x-%x-%x-%x.bin", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-		return path.Join(s.dir, prefix, name), nil
+		return source.InFolder(s.dir, path.Join(prefix, name)), nil
 	}
 	return "", fmt.Errorf("%w: it is stored as %q, which is unknown", errVector, v.StorageType)
 }

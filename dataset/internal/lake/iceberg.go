@@ -215,9 +215,12 @@ func (t *iceberg) snapshot() (*icebergSnapshot, error) {
 func (t *iceberg) local(uri string) (string, error) {
 	p, at := plainPath(uri), strings.TrimRight(plainPath(t.meta.Location), "/")
 	if rest, in := strings.CutPrefix(p, at+"/"); in && at != "" && !slices.Contains(strings.Split(rest, "/"), "..") {
-		folder, err := filepath.Abs(t.pin.Folder)
-		t.moved = t.moved || err == nil && folder != filepath.Clean(at)
-		return filepath.Join(t.pin.Folder, filepath.FromSlash(rest)), nil
+		folder, err := files.Abs(t.pin.Folder)
+		if files.Scheme(folder) == "" {
+			at = filepath.Clean(at)
+		}
+		t.moved = t.moved || err == nil && folder != at
+		return source.InFolder(t.pin.Folder, filepath.FromSlash(rest)), nil
 	}
 	if files.Scheme(p) != "" {
 		return "", t.refuse(

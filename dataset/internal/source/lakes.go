@@ -64,7 +64,7 @@ func (t lakeTable) refuse(p string) error {
 	} else if filepath.Clean(p) != filepath.Clean(t.folder) && strings.TrimRight(p, "/") != t.folder {
 		what = "files of the " + t.name + " " + t.folder
 	}
-	if t.kind != "" && files.Scheme(p) == "" {
+	if t.kind != "" {
 		return column.Mark(message.Errorf("%s: %s, whose log says which rows are in it; without the log, removed and rewritten rows "+
 			"would count too: name the table, %s, and choose rows with --where (--raw reads the files without the log)", p, what,
 			t.folder), column.ErrFormat)
@@ -168,6 +168,49 @@ func localNames(dir, in string) (names []string, exists bool) {
 	return names, err == nil || errors.Is(err, fs.ErrPermission)
 }
 
+// namesAt returns the function that lists the folders where p is: in a store or in this computer.
+func namesAt(p string) namesFunc {
+	s, err := files.StoreOf(p)
+	switch {
+	case err != nil:
+		return func(string, string) ([]string, bool) { return nil, false }
+	case s == nil:
+		return localNames
+	}
+	return storeNames(s)
+}
+
+// storeNames lists the folders of a store. It asks once for the names in a folder, if they aren't too many, to learn which folders
+// are in it.
+func storeNames(s files.Store) namesFunc {
+	within := map[string][]string{} // by folder
+	var mu sync.Mutex
+	return func(dir, in string) (names []string, exists bool) {
+		dir = strings.TrimRight(dir, "/")
+		if l, is := s.(files.FolderLister); is && in != "" {
+			mu.Lock()
+			known, has := within[dir]
+			mu.Unlock()
+			if !has {
+				if all, whole, err := l.Names(dir); err == nil && whole {
+					mu.Lock()
+					within[dir], known, has = all, all, true
+					mu.Unlock()
+				}
+			}
+			if has && !slices.Contains(known, in) {
+				return nil, false
+			}
+		}
+		prefix := strings.TrimSuffix(dir+"/"+in, "/") + "/"
+		all, _ := s.List(prefix)
+		for _, object := range all {
+			names = append(names, strings.TrimPrefix(object, prefix))
+		}
+		return names, len(all) > 0
+	}
+}
+
 // hasDuckDeletes returns true if the folder of a file of a DuckLake table has files that delete rows.
 func hasDuckDeletes(found []string, names namesFunc) bool {
 	last := ""
@@ -189,17 +232,13 @@ func hasDuckDeletes(found []string, names namesFunc) bool {
 // refuseObjects is lakeFinder.refuse for objects of a store. It doesn't look into folders that name a column: there are
 // many, and the log of a table is above them.
 func refuseObjects(ctx context.Context, s files.Store, p string, found []string) error {
-	names := func(dir, in string) (names []string, exists bool) {
-		prefix := strings.TrimSuffix(dir+"/"+in, "/") + "/"
-		all, _ := s.List(prefix)
-		for _, object := range all {
-			names = append(names, strings.TrimPrefix(object, prefix))
-		}
-		return names, len(all) > 0
-	}
+	names := storeNames(s)
 	var dirs []string
 	seen := map[string]bool{}
-	for _, object := range append([]string{strings.TrimRight(p, "/") + "/"}, found...) {
+	if !slices.Equal(found, []string{p}) {
+		found = append([]string{strings.TrimRight(p, "/") + "/"}, found...)
+	}
+	for _, object := range found {
 		for at := strings.LastIndexByte(object, '/'); at >= 0; at = strings.LastIndexByte(object[:at], '/') {
 			dir := object[:at]
 			if seen[dir] || strings.HasSuffix(dir, "/") { // the scheme

@@ -107,7 +107,10 @@ func (l *lister) expand(p string) (err error) {
 	case err != nil:
 		return column.PathError(p, err)
 	case s != nil:
-		if l.files, err = objects(s, p, l.rank); err == nil {
+		if is, err := l.table(p); is || err != nil {
+			return err
+		}
+		if l.files, err = objects(s, p, l.rank); err == nil && !l.choice.Raw {
 			err = refuseObjects(l.ctx, s, p, l.files)
 		}
 		return err

@@ -53,14 +53,14 @@ var (
 
 // PinOf returns the pin that a path of Expand's results is, or nil.
 func PinOf(p string) *Pin {
-	if number, is := metadataNumber(path.Base(filepath.ToSlash(p))); is && files.Scheme(p) == "" && isRegular(p) {
-		return &Pin{Path: p, Kind: Iceberg, Folder: filepath.Dir(filepath.Dir(p)), Version: number}
+	if number, is := metadataNumber(path.Base(filepath.ToSlash(p))); is && isRegular(p) {
+		return &Pin{Path: p, Kind: Iceberg, Folder: folderOf(folderOf(p)), Version: number}
 	}
 	found := pinned().FindStringSubmatch(p)
-	if found == nil || files.Scheme(p) != "" {
+	if found == nil {
 		return nil
 	}
-	if t := tableIn(found[1], localNames); t == nil || t.kind != Delta {
+	if t := tableIn(found[1], namesAt(p)); t == nil || t.kind != Delta {
 		return nil
 	}
 	version, _ := strconv.ParseInt(found[2], 10, 64)
@@ -73,12 +73,31 @@ func (p *Pin) Number() string { return strconv.FormatInt(p.Version, 10) }
 // MayBeLake returns true if Expand may find a lake table by a path: a folder, or the path of a version.
 func MayBeLake(p string) bool {
 	info, err := os.Stat(p)
+	if files.Scheme(p) != "" {
+		return !isRegular(p)
+	}
 	return err == nil && info.IsDir() || err != nil && pinned().MatchString(p) || PinOf(p) != nil
 }
 
 func isRegular(p string) bool {
-	info, err := os.Stat(p)
+	info, err := files.Stat(p)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// folderOf returns the folder of a file or an object.
+func folderOf(p string) string {
+	if files.Scheme(p) != "" {
+		return p[:max(0, strings.LastIndexByte(p, '/'))]
+	}
+	return filepath.Dir(p)
+}
+
+// InFolder returns the path of a file or an object in a folder.
+func InFolder(dir string, names ...string) string {
+	if files.Scheme(dir) != "" {
+		return strings.TrimRight(dir, "/") + "/" + strings.Join(names, "/")
+	}
+	return filepath.Join(append([]string{dir}, names...)...)
 }
 
 // pin adds the table of a kind that is read, at a version, or at its newest version if version is -1.
@@ -102,8 +121,8 @@ func (l *lister) pin(t *lakeTable, version int64) (err error) {
 // table adds the table that a path names, if it names one. It returns false if it names none.
 func (l *lister) table(p string) (is bool, err error) {
 	if found := pinned().FindStringSubmatch(p); found != nil {
-		if _, err := os.Lstat(p); err != nil {
-			if t := tableIn(found[1], localNames); t != nil && t.kind != "" {
+		if _, err := files.Stat(p); err != nil {
+			if t := tableIn(found[1], namesAt(p)); t != nil && t.kind != "" {
 				version, _ := strconv.ParseInt(found[2], 10, 64)
 				return true, cmp.Or(l.agrees(&Pin{Path: p, Version: version}), l.pin(t, version))
 			}
@@ -116,11 +135,16 @@ func (l *lister) table(p string) (is bool, err error) {
 		l.files, l.pinned = append(l.files, p), true
 		return true, l.agrees(pin)
 	}
-	info, err := os.Stat(p)
-	if err != nil || !info.IsDir() {
+	switch info, err := files.Stat(p); {
+	case files.Scheme(p) != "" && err == nil, files.Scheme(p) == "" && (err != nil || !info.IsDir()):
+		return false, nil
+	case files.Scheme(p) != "" && strings.ContainsAny(p, "*?["):
 		return false, nil
 	}
-	t := tableIn(p, localNames)
+	if files.Scheme(p) != "" {
+		p = strings.TrimRight(p, "/")
+	}
+	t := tableIn(p, namesAt(p))
 	if t == nil || t.kind == "" {
 		return false, nil
 	}
@@ -170,9 +194,9 @@ type deltaCheckpoint struct {
 
 // DeltaLogOf returns the files of the log of a table for a version, or for the newest one if version is -1.
 func DeltaLogOf(dir string, version int64) (*DeltaPlan, error) {
-	names, exists := localNames(dir, DeltaLog)
+	names, exists := namesAt(dir)(dir, DeltaLog)
 	if !exists {
-		return nil, column.PathError(filepath.Join(dir, DeltaLog), fs.ErrNotExist)
+		return nil, column.PathError(InFolder(dir, DeltaLog), fs.ErrNotExist)
 	}
 	commits, checkpoints := deltaLogNames(names)
 	newest := int64(-1)
@@ -200,7 +224,7 @@ func DeltaLogOf(dir string, version int64) (*DeltaPlan, error) {
 		}
 	}
 	for _, name := range checkpoints[at] {
-		plan.Checkpoint = append(plan.Checkpoint, filepath.Join(dir, DeltaLog, name))
+		plan.Checkpoint = append(plan.Checkpoint, InFolder(dir, DeltaLog, name))
 	}
 	for v := at + 1; v <= version; v++ {
 		if !commits[v] {
@@ -210,7 +234,7 @@ func DeltaLogOf(dir string, version int64) (*DeltaPlan, error) {
 				column.ErrDamaged,
 			)
 		}
-		plan.Commits = append(plan.Commits, filepath.Join(dir, DeltaLog, fmt.Sprintf("%020d.json", v)))
+		plan.Commits = append(plan.Commits, InFolder(dir, DeltaLog, fmt.Sprintf("%020d.json", v)))
 	}
 	return plan, nil
 }
@@ -274,14 +298,14 @@ func metadataNumber(name string) (int64, bool) {
 // icebergMetadata returns the file of the metadata of an Iceberg table with a number; if version is -1, the current one: that
 // which version-hint.text names, or the later ones by their numbers, or the one with the greatest number.
 func icebergMetadata(dir string, version int64) (string, error) {
-	names, _ := localNames(dir, icebergLog)
+	names, _ := namesAt(dir)(dir, icebergLog)
 	byNumber, newest := map[int64][]string{}, int64(-1)
 	for _, name := range names {
 		if n, is := metadataNumber(name); is {
 			byNumber[n], newest = append(byNumber[n], name), max(newest, n)
 		}
 	}
-	at := func(name string) string { return filepath.Join(dir, icebergLog, name) }
+	at := func(name string) string { return InFolder(dir, icebergLog, name) }
 	n := newest
 	switch hinted, name, err := hint(at("version-hint.text"), names, byNumber); {
 	case version >= 0:
@@ -349,7 +373,7 @@ func hint(file string, names []string, byNumber map[int64][]string) (number int6
 
 // readSmall returns the text of a small file.
 func readSmall(file string) (string, error) {
-	f, err := os.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return "", err
 	}
