@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,8 +84,30 @@ func FindClass(classes []Class, text string) int {
 
 // AdviseClasses returns the end of an error about too many classes: the remedy.
 func AdviseClasses(classes []Class) string {
-	if classes[0].Kind == Number && len(classes) > 50 {
-		return message.Sprintf(": it looks like a quantity to predict, not classes; choose another column with --label")
+	if len(classes) > 50 && LookLikeQuantity(classes) {
+		return message.Sprintf(": it looks like a quantity; halfspace classifies: name a column of classes with --label")
 	}
 	return message.Sprintf(": choose another column with --label, or keep the rows of two classes")
+}
+
+// quantity matches a number as text, and captures its currency and its unit: 12.50, "$1,200", "EUR 3" or "70 kg".
+var quantity = regexp.MustCompile(`^([\p{Sc}]|[A-Z]{3} |)[-+]?\d[\d,.' ]*(?:[eE][-+]?\d+)?(%|[\p{Sc}°µ]?[\p{L}/²³]{0,12})$`)
+
+// LookLikeQuantity tells whether 95 % of the classes or more are numbers, also numbers written as text, with the same unit.
+func LookLikeQuantity(classes []Class) bool {
+	ofUnit := map[string]int{}
+	most := 0
+	for _, c := range classes {
+		found := quantity.FindStringSubmatch(c.Text)
+		switch {
+		case c.Kind == Number:
+			found = []string{"", "", ""}
+		case c.Kind != String || found == nil:
+			continue
+		}
+		unit := found[1] + found[2]
+		ofUnit[unit]++
+		most = max(most, ofUnit[unit])
+	}
+	return 20*most >= 19*len(classes)
 }

@@ -159,6 +159,7 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 // report prints err as one line and returns its exit status.
 func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	status, more := exitFailed, ""
+	c.ReleaseNotes()
 	switch {
 	case err == nil:
 		return exitDone

@@ -135,6 +135,7 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 }
 
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string) error {
+	a.HoldNotes()
 	models, err := loadAll(ctx, o)
 	if err != nil {
 		return err
@@ -157,13 +158,15 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		}
 		held += pointBytes * int64(len(r.roc)+len(r.pr))
 		reports = append(reports, r)
-		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !r.Confusion.HasWeights() && accuracy <= b.Accuracy {
-			console.NoteBaseline(a, accuracy, b, o.models[i])
-		}
 	}
 	for _, c := range curves {
 		if err := c.write(reports); err != nil {
 			return err
+		}
+	}
+	for i, r := range reports {
+		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !r.Confusion.HasWeights() && accuracy <= b.Accuracy {
+			r.Warning = console.WarnOfBaseline(a, o.models[i], accuracy, b, "these rows")
 		}
 	}
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, models, reports, paths), nil }); err != nil {

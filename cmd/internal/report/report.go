@@ -91,7 +91,7 @@ func typedCommand(cmd *cobra.Command, args []string) string {
 
 // OptionsSection returns the section of the options that the user gave.
 func (o *Options) OptionsSection() plot.Section {
-	return plot.Section{Heading: "What was asked", Facts: o.options}
+	return plot.Section{Heading: "Options", Facts: o.options}
 }
 
 // RepeatSection returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
@@ -104,7 +104,7 @@ func (o *Options) RepeatSection(hashes ...[2]string) plot.Section {
 	if o.command != "" {
 		text += " This command was typed:"
 	}
-	return plot.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
+	return plot.Section{Heading: "How to repeat", Code: o.command, Facts: hashes, Text: []string{text}}
 }
 
 // Data returns the section of the files, with the notes of the run.

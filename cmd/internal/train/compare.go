@@ -194,6 +194,7 @@ func (o *compareOptions) wants(name string) bool {
 func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []string,
 	command func(learner string) string) error {
 	start := time.Now()
+	a.HoldNotes()
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -241,6 +242,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if c.Learners[0].Score != nil {
 		c.Best = command(c.Learners[0].Options)
 	}
+	c.warnOfBaseline(a, o.Storage.HasWeights)
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
 	o.reporting.Interrupted = c.Interrupted
@@ -353,6 +355,7 @@ type comparison struct {
 	LeftOutLearners []leftOutLearner `json:"left_out"`
 	Baseline        *train.Baseline  `json:"baseline"`
 	Best            string           `json:"best"`                  // trains it on all rows; empty if no learner has the score
+	Warning         string           `json:"warning,omitempty"`     // no learner is better than the baseline
 	Interrupted     bool             `json:"interrupted,omitempty"` // the learners were judged on only some folds
 	Seconds         float64          `json:"seconds"`
 }
@@ -529,15 +532,15 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &plot.Page{Title: "Comparison of learners",
-		Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
+	p := &plot.Page{Title: o.Data.Label + ", comparison of learners, " + time.Now().Format(time.DateOnly),
+		Lead: c.verdict() + fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
 			humanize.Plural(int64(c.Features), "feature"),
 			foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")), Sections: []plot.Section{result}}
 	if c.Best != "" {
 		p.Sections = append(p.Sections,
 			plot.Section{Heading: "The best learner",
 				Text: []string{"To learn from all rows with the best learner:"}, Code: c.Best})
-		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Plots", Figures: []*plot.Figure{c.figure()}})
 	}
 	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
 	for i, class := range classes {
@@ -545,6 +548,28 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 	}
 	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.OptionsSection(), o.reporting.RepeatSection())
 	return p
+}
+
+// verdict names the best learner, with its accuracy, or returns "" if no learner is ranked.
+func (c *comparison) verdict() string {
+	if c.Best == "" {
+		return ""
+	}
+	best := &c.Learners[0]
+	text := fmt.Sprintf("The best of %s is %s: accuracy %s (%s wrong)%s. ", humanize.Plural(int64(len(c.Learners)), "learner"), best.name(),
+		humanize.Percent(best.Accuracy), humanize.Count(best.Errors), console.Baseline(c.Baseline))
+	if c.Warning != "" {
+		text += "Warning: " + c.Warning + ". "
+	}
+	return text
+}
+
+// warnOfBaseline warns if the best learner is no better than always predicting the largest class. Weights of rows or classes aim at
+// something else than few errors.
+func (c *comparison) warnOfBaseline(a *console.App, hasWeights bool) {
+	if b := c.Baseline; c.Best != "" && b != nil && !hasWeights && c.Learners[0].Accuracy <= b.Accuracy {
+		c.Warning = console.WarnOfBaseline(a, "the best learner", c.Learners[0].Accuracy, b, "the rows of the folds")
+	}
 }
 
 // figure draws the scores of the ranked learners, with the scores of the folds.

@@ -26,6 +26,7 @@ import (
 // trainAs opens the rows, judges the candidates of a grid and trains.
 func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
+	a.HoldNotes()
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -72,6 +73,9 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		noteNeverPredicted(a, o, r.NeverPredictedClasses, fitted.Profile.Counts)
 	}
 	noteBaseline(a, o, r)
+	if o.out == "" {
+		a.Note("no --out: the model isn't kept")
+	}
 	noteDependent(a, m)
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return t.page(ctx, r, fitted, paths, validationPaths) }); err != nil {
 		return err
