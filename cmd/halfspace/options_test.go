@@ -50,7 +50,7 @@ func options() string {
 	b.WriteString("# Options of every learner\n\nThis page is written from what the learners say of themselves, by `go test ./cmd/halfspace -update`.\n")
 	for _, l := range train.Learners {
 		fmt.Fprintf(&b, "\n## %s\n\n", l.Name)
-		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimises | %s |\n| use it for | %s |\n", cell(l.Objective), cell(l.WhenToUse))
+		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimizes | %s |\n| use it for | %s |\n", cell(l.Objective), cell(l.WhenToUse))
 		b.WriteString("\n| option | values | default | meaning |\n|---|---|---|---|\n")
 		for i := range l.Options {
 			o := &l.Options[i]

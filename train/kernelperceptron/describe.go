@@ -17,7 +17,8 @@ import (
 // dualLearner and mercerLearner describe the same learner under two names, because users look for both names.
 var (
 	dualLearner   = describe("dual", "dual perceptron", "the perceptron's loss, on inner products of rows", "--form averaged")
-	mercerLearner = describe("kernel-perceptron", "kernel perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
+	mercerLearner = describe("kernel-perceptron", "kernel perceptron",
+		"the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
 )
 
 // New returns the kernel perceptron with options.

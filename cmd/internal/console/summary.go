@@ -149,7 +149,7 @@ func SolverFacts(m *model.Model) []string {
 	return append(Learner(m.Algorithm).SolverTexts(m), "dependent", dependences(m.Training.Dependences), "singular", singular)
 }
 
-// Baseline returns the end of a sentence about the accuracy: that of always guessing one class. It returns "" for nil.
+// Baseline returns the end of a sentence about an accuracy: the accuracy of always guessing one class. It returns "" for nil.
 func Baseline(b *train.Baseline) string {
 	if b == nil {
 		return ""

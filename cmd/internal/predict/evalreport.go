@@ -3,7 +3,6 @@ package predict
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
@@ -75,10 +74,10 @@ func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *plot.Page {
 	first := reports[0]
-	p := &plot.Page{Title: fmt.Sprintf("%s, evaluation of %s, %s", models[0].Label, first.Model, time.Now().Format(time.DateOnly)),
+	p := &plot.Page{Title: report.Title(models[0].Label, "evaluation of "+first.Model),
 		Lead: first.Verdict()}
 	if len(reports) > 1 {
-		p.Title = fmt.Sprintf("%s, evaluation of %d models, %s", models[0].Label, len(reports), time.Now().Format(time.DateOnly))
+		p.Title = report.Title(models[0].Label, fmt.Sprintf("evaluation of %d models", len(reports)))
 		p.Lead = fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))
 		rows := modelTable(reports, o)
 		p.Sections = []plot.Section{{Heading: "Side by side",

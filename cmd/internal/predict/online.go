@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -342,7 +341,7 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 		pictures.Figures = append(pictures.Figures, w)
 	}
 	o.reporting.Interrupted = r.Interrupted
-	return &plot.Page{Title: m.Label + ", learning online, " + time.Now().Format(time.DateOnly), Lead: "Each row was predicted, then learned from.",
+	return &plot.Page{Title: report.Title(m.Label, "learning online"), Lead: "Each row was predicted, then learned from.",
 		Sections: []plot.Section{result, pictures,
 			report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}),
 			o.reporting.OptionsSection(), o.reporting.RepeatSection(report.Hash(m, o.out)...)}}

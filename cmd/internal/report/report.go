@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,6 +135,11 @@ func totalSize(paths []string) (bytes int64) {
 		bytes += info.Size()
 	}
 	return bytes
+}
+
+// Title returns the title of a report: the label, the kind of the report, the day.
+func Title(label, kind string) string {
+	return label + ", " + kind + ", " + time.Now().Format(time.DateOnly)
 }
 
 // Result returns the section with the facts and tables of a sheet.

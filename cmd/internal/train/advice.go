@@ -134,7 +134,8 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 		a.Note("--positive has no effect with %d classes", n)
 	}
 	if n >= manyNumbers && schema.LookLikeQuantity(spec.Classes) {
-		a.Note("column %q: %d classes of numbers: it looks like a quantity; halfspace classifies: name a column of classes with --label", spec.Label, n)
+		a.Note("column %q: %d classes of numbers: "+
+			"it looks like a quantity; halfspace classifies: name a column of classes with --label", spec.Label, n)
 	}
 	if one, other, more := similarClasses(spec.Classes); one != "" {
 		a.Note("column %q: classes %q and %q%s differ by case or blanks alone: if they are one class, write them alike",
@@ -183,9 +184,12 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
 
-// noteBaseline warns that a model is no better than always predicting the largest class: on held-out rows if there are some,
-// otherwise on the training rows. Weights of rows or classes aim at something else than few errors.
-func noteBaseline(a *console.App, o *trainOptions, r *Report) {
+// noteUse notes that the model is not kept, and warns that it is no better than always predicting the largest class: on held-out rows
+// if there are some, otherwise on the training rows. Weights of rows or classes aim at something else than few errors.
+func noteUse(a *console.App, o *trainOptions, r *Report) {
+	if o.out == "" {
+		a.Note("no --out: the model isn't kept")
+	}
 	if r.Baseline == nil || len(o.classWeight) > 0 || o.Data.SampleWeight != "" {
 		return
 	}

@@ -102,7 +102,7 @@ func Compare(a *console.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "compare DATA... --label COLUMN [options]",
 		Annotations: console.ReadsData,
-		Short:       "Judge all learners by cross-validation",
+		Short:       "Compare all learners by cross-validation",
 		Long:        compareLong,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json
@@ -110,6 +110,7 @@ func Compare(a *console.App) *cobra.Command {
 	}
 	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		a.HoldNotes()
 		if !cmd.Flags().Changed("standardize") {
 			o.Data.Standardize, o.Data.KeepWide = true, true
 		}
@@ -194,7 +195,6 @@ func (o *compareOptions) wants(name string) bool {
 func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []string,
 	command func(learner string) string) error {
 	start := time.Now()
-	a.HoldNotes()
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -208,11 +208,8 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return err
 	}
 	defer data.Close()
-	if len(data.Spec().Classes) < 2 {
-		return fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
-	}
 	bar.Show(console.Step{Name: "looking at the rows"})
-	looked, err := train.NewDataProfile(ctx, data.Source)
+	looked, err := profile(ctx, data, paths)
 	if err != nil {
 		return err
 	}
@@ -252,6 +249,14 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return bad
 	}
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
+}
+
+// profile looks at the rows, which must be of two classes or more.
+func profile(ctx context.Context, data *dataset.Rows, paths []string) (*train.DataProfile, error) {
+	if len(data.Spec().Classes) < 2 {
+		return nil, fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
+	}
+	return train.NewDataProfile(ctx, data.Source)
 }
 
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
@@ -532,7 +537,7 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &plot.Page{Title: o.Data.Label + ", comparison of learners, " + time.Now().Format(time.DateOnly),
+	p := &plot.Page{Title: report.Title(o.Data.Label, "comparison of learners"),
 		Lead: c.verdict() + fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
 			humanize.Plural(int64(c.Features), "feature"),
 			foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")), Sections: []plot.Section{result}}

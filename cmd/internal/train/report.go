@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
@@ -361,7 +360,7 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, report.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
 	o := t.trainOptions
-	p := &plot.Page{Title: fmt.Sprintf("%s, %s, %s", m.Label, o.learner.FullName, time.Now().Format(time.DateOnly)), Lead: r.verdict(m)}
+	p := &plot.Page{Title: report.Title(m.Label, o.learner.FullName), Lead: r.verdict(m)}
 	p.Sections = slices.Concat([]plot.Section{result}, judged, report.Weights(m))
 	if figures := t.figures(r, m); figures != nil {
 		p.Sections = append(p.Sections, plot.Section{Heading: "Training history", Figures: figures})

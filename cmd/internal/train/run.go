@@ -26,7 +26,6 @@ import (
 // trainAs opens the rows, judges the candidates of a grid and trains.
 func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
-	a.HoldNotes()
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -72,10 +71,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if fitted.Profile != nil {
 		noteNeverPredicted(a, o, r.NeverPredictedClasses, fitted.Profile.Counts)
 	}
-	noteBaseline(a, o, r)
-	if o.out == "" {
-		a.Note("no --out: the model isn't kept")
-	}
+	noteUse(a, o, r)
 	noteDependent(a, m)
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return t.page(ctx, r, fitted, paths, validationPaths) }); err != nil {
 		return err
