@@ -173,6 +173,28 @@ func words(text string) (all []string) {
 	return all
 }
 
+// TestTargets: the table of targets of CONTRIBUTING.md is what make help prints.
+func TestTargets(t *testing.T) {
+	var rows []string
+	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):.*?## (.*)$`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
+		rows = append(rows, "| `make "+m[1]+"` | "+m[2]+" |\n")
+	}
+	slices.Sort(rows)
+	const head = "`make help` prints this table:\n\n| command | does |\n|---|---|\n"
+	text := read(t, "CONTRIBUTING.md")
+	before, rest, found := strings.Cut(text, head)
+	_, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends || len(rows) < 20 {
+		t.Fatalf("no table of targets, of which the Makefile has %d", len(rows))
+	}
+	want := before + head + strings.Join(rows, "") + "\n" + after
+	if *update {
+		require.NoError(t, os.WriteFile(filepath.Join(root, "CONTRIBUTING.md"), []byte(want), 0o600))
+	} else if text != want {
+		t.Error("CONTRIBUTING.md has other targets than the Makefile: write them with go test ./cmd/halfspace -update")
+	}
+}
+
 // TestModelKeys: docs/model-file.md names every key of a model file.
 func TestModelKeys(t *testing.T) {
 	text := read(t, "docs/model-file.md")

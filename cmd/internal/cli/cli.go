@@ -231,6 +231,14 @@ func (c *call) root() *cobra.Command {
 	return root
 }
 
+// Command returns the command with its verbs, for man pages and completions.
+func Command() *cobra.Command {
+	root := (&call{App: console.New(context.Background(), io.Discard, io.Discard)}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
 // finish completes the command of a verb and its subcommands: it notes when the work begins, checks numbers and paths,
 // and explains errors.
 func (c *call) finish(cmd *cobra.Command) *cobra.Command {

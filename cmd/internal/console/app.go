@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,14 +257,11 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, o.Err
 }
 
+// Number is the version of the program. The Python package and CHANGELOG.md have the same one.
+const Number = "0.1.0"
+
 // Version returns the versions of the program and of the Go compiler.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel), " + runtime.Version()
-	}
-	return info.Main.Version + ", " + info.GoVersion
-}
+func Version() string { return Number + ", " + runtime.Version() }
 
 // plainCharacters mean themselves in a shell.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"
