@@ -12,8 +12,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/model"
+	"halfspace/train"
 )
 
 const root = "../.."
@@ -171,6 +173,70 @@ func words(text string) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestFormatLists: where a document lists formats from Parquet on, it lists those of dataset.FormatNames in their order.
+func TestFormatLists(t *testing.T) {
+	names := dataset.FormatNames()
+	list := regexp.MustCompile(`Parquet, CSV,[^.:;()|]*`)
+	lists := 0
+	for name, text := range documents(t) {
+		for _, found := range list.FindAllString(strings.Join(strings.Fields(text), " "), -1) {
+			lists++
+			for _, format := range names {
+				if !strings.Contains(found, format) {
+					t.Errorf("%s lists formats without %s: %s", name, format, found)
+				}
+			}
+		}
+	}
+	page := read(t, "docs/guide/formats.md")
+	for _, format := range names {
+		if !strings.Contains(page, "\n| "+format+" |") {
+			t.Errorf("docs/guide/formats.md has no line of %s", format)
+		}
+	}
+	if lists < 4 {
+		t.Errorf("the documents have %d lists of formats", lists)
+	}
+}
+
+// TestPackageTable: the packages of the table in docs/guide/go.md exist.
+func TestPackageTable(t *testing.T) {
+	_, table, found := strings.Cut(read(t, "docs/guide/go.md"), "| package | use it for |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	packages := 0
+	for line := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+		for _, m := range span.FindAllStringSubmatch(cell, -1) {
+			packages++
+			if files, err := filepath.Glob(filepath.Join(root, m[1], "*.go")); err != nil || files == nil {
+				t.Errorf("docs/guide/go.md has the package %s, which doesn't exist", m[1])
+			}
+		}
+	}
+	if !found || packages < 15 {
+		t.Errorf("the table has %d packages", packages)
+	}
+}
+
+// TestLearnerCount: the number of learners in README.md and CHANGELOG.md is right.
+func TestLearnerCount(t *testing.T) {
+	n := len(train.Learners)
+	if n != 13 || !strings.Contains(read(t, "README.md"), "ranks all 13") || !strings.Contains(read(t, "CHANGELOG.md"), "Thirteen, with one command") {
+		t.Errorf("there are %d learners, and README.md or CHANGELOG.md says otherwise", n)
+	}
+}
+
+// TestWholeSize: the documents stay readable as a whole.
+func TestWholeSize(t *testing.T) {
+	bytes := 0
+	for _, text := range documents(t) {
+		bytes += len(text)
+	}
+	if most := 280 << 10; bytes > most {
+		t.Errorf("the documents have %d bytes, more than %d", bytes, most)
+	}
 }
 
 // TestTargets: the table of targets of CONTRIBUTING.md is what make help prints.

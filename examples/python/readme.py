@@ -3,7 +3,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 import halfspace
 
-table = load_breast_cancer(as_frame=True).frame  # a DataFrame of pandas
+table = load_breast_cancer(as_frame=True).frame  # of pandas
 model = halfspace.train(table, label="target", validation=0.2)
 X, y = StandardScaler().fit_transform(table.drop(columns="target")), table["target"]
 search = GridSearchCV(halfspace.LinearSVC(), {"C": [0.1, 1, 10]}).fit(X, y)
