@@ -45,7 +45,7 @@ func TestOptions(t *testing.T) {
 }
 
 // sharedBy is the number of learners from which on an option has its line in the first table.
-const sharedBy = 4
+const sharedBy = 2
 
 // options returns a page with a table of the options that several learners have, and a table for each learner of its others.
 func options() string {
