@@ -112,7 +112,7 @@ func Eval(a *console.App) *cobra.Command {
 
 func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to evaluate. Give --model again to evaluate more models. (required)")
 	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	o.Data.AddLabels(cmd)
 	o.Data.AddWeights(cmd)
@@ -219,7 +219,7 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 		}
 		if held += bytesOf(m); 2*held > limit && len(o.models) > 1 {
 			return nil, message.Errorf("%w: the models, %s included, take more than half of %s: give more with "+
-				"--memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(limit))
+				"--memory, or evaluate fewer models at a time", model.ErrMemory, path, humanize.Size(limit))
 		}
 		models = append(models, m)
 	}

@@ -36,8 +36,8 @@ type Options struct {
 }
 
 func (o *Options) AddFlag(f *pflag.FlagSet) {
-	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser "+
-		"shows, or without pictures to a .txt file.")
+	f.StringVar(&o.File, "report", "", "`FILE` Write a report with plots to this .html file, or without plots to "+
+		"a .txt file.")
 }
 
 // Check returns an error if the report can't be written. inputs are the files that the verb reads, and outputs the

@@ -59,7 +59,7 @@ var entrants = []entrant{
 	{options: "--algo svm --loss hinge", mostRows: 100_000},
 }
 
-const compareLong = `Compare judges every learner that suits the rows of DATA by cross-validation.
+const compareLong = `Compare evaluates every learner that suits the rows of DATA by cross-validation.
 All learners get the same folds. A model of the other folds predicts each fold.
 Rows are dealt at random within each class, or as --group and --split say.
 Features are standardized within each fold, unless --standardize=false.
@@ -138,14 +138,14 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.Data.AddWeights(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.Data.SampleWeight, "sample-weight", "",
-		"`COLUMN` Column with sample weights, numbers of 0 or more, for the trainings and the figures.")
+		"`COLUMN` Column with sample weights, numbers of 0 or more, for the trainings and the metrics.")
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
-	o.addScore(cmd, "Rank the learners by this figure on the held-back rows", "")
-	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
+	o.addScore(cmd, "Rank the learners by this metric on the held-back rows", "")
+	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Evaluate these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
 	f.DurationVar(&o.budget, "budget", time.Minute, "`TIME` Leave out the slowest learners, so that all others together "+
 		"take about this time, such as 90s, 5m or 2h. 0 is any time, as with --algo.")
-	o.addWeights(f, ", in the trainings and in the figures")
+	o.addWeights(f, ", in the trainings and in the metrics")
 	o.addSeed(f)
 	o.Split.AddTo(cmd)
 	o.reporting.AddFlag(f)

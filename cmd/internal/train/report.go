@@ -435,7 +435,7 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 	switch {
 	case h.Folds > 0:
 		text = append(text, fmt.Sprintf("%s, each predicted by a model that didn't learn from it: %s. The scores of "+
-			"the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each judged by a model of ")))
+			"the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each predicted by a model of ")))
 		if t.calibrates() {
 			text = append(text, "The models of the folds have no calibration, and so no probabilities.")
 		}
@@ -446,10 +446,10 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 	}
 	if h.Folds == 0 && t.learner.ChoosesByValidation {
 		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their "+
-			"figures look better than those of new rows.")
+			"metrics look better than those of new rows.")
 	}
 	if len(t.axes) > 0 || t.path > 0 {
-		text = append(text, "The options were chosen by these rows too, so that their figures look a little better than those of new rows.")
+		text = append(text, "The options were chosen by these rows too, so that their metrics look a little better than those of new rows.")
 	}
 	if h.HasRoundedScores {
 		text = append(text, "The curves, the AUC and the average precision come from a histogram of the scores, since there are many.")

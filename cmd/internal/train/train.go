@@ -203,7 +203,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, "+
 		"and keep the best by cross-validation. There are 5 folds without --cv. Give --grid again for a second "+
 		"option: all combinations are tried.")
-	o.addScore(cmd, "Choose by this figure on the held-back rows in --cv, --grid and --path", " For --path it is the loss that is learned.")
+	o.addScore(cmd, "Choose by this metric on the held-back rows in --cv, --grid and --path", " For --path it is the loss that is learned.")
 	f.BoolVar(&o.usesOneError, "one-standard-error", false,
 		"Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or "+
 			"--grid of l1 or l2.")
