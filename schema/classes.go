@@ -128,7 +128,9 @@ func quantityUnit(text string) (unit string, isQuantity bool) {
 		after = ""
 	}
 	const longestUnit = 12
-	isUnit := func(c rune) bool { return unicode.IsLetter(c) || strings.ContainsRune("%/°²³", c) || unicode.Is(unicode.Sc, c) }
+	isUnit := func(c rune) bool {
+		return unicode.IsLetter(c) || strings.ContainsRune("%/°²³", c) || unicode.Is(unicode.Sc, c)
+	}
 	if len([]rune(after)) > longestUnit || strings.IndexFunc(after, func(c rune) bool { return !isUnit(c) }) >= 0 {
 		return "", false
 	}

@@ -228,6 +228,18 @@ func TestLearnerCount(t *testing.T) {
 	}
 }
 
+// TestFieldWords: a search for a word of the field finds the page that answers.
+func TestFieldWords(t *testing.T) {
+	for word, page := range map[string]string{"hyperparameter": "docs/guide/tuning.md", "one-hot": "docs/guide/faq.md", "onehot": "docs/guide/columns.md",
+		"tokenize": "docs/guide/faq.md", "imbalanced": "docs/guide/classes.md", "overfit": "docs/guide/output.md", "early stopping": "docs/guide/tuning.md",
+		"leakage": "docs/guide/tuning.md", "feature importance": "docs/guide/reports.md", "cross-validat": "docs/guide/tuning.md",
+		"calibrat": "docs/guide/evaluate.md", "DataFrame": "README.md", "regression": "README.md", "GPU": "README.md"} {
+		if !strings.Contains(strings.ToLower(read(t, page)), strings.ToLower(word)) {
+			t.Errorf("%s does not say %q", page, word)
+		}
+	}
+}
+
 // TestWholeSize: the documents for users stay readable as a whole.
 func TestWholeSize(t *testing.T) {
 	bytes := 0
