@@ -159,7 +159,7 @@ func Baseline(b *train.Baseline) string {
 
 // WarnOfBaseline warns that a model is no better than its baseline on rows, such as "the training rows". It returns the warning.
 func WarnOfBaseline(a *App, model string, accuracy float64, b *train.Baseline, rows string) string {
-	text := fmt.Sprintf("%s is no better than always guessing %s: accuracy %s and %s, on %s", model, schema.NameClass(b.Class),
+	text := fmt.Sprintf("%s predicts no better than always guessing %s: accuracy %s and %s, on %s", model, schema.NameClass(b.Class),
 		humanize.Percent(accuracy), humanize.Percent(b.Accuracy), rows)
 	a.Warning("%s", text)
 	return text
