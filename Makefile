@@ -48,7 +48,7 @@ rest:
 	HALFSPACE_TEST=full $(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts pages
 	$(MAKE) race-files
-	$(MAKE) onnx duckdb
+	$(MAKE) onnx duckdb lakes
 	$(MAKE) python
 	$(MAKE) beam
 	@echo "make check: all passed"
@@ -112,12 +112,25 @@ duckdb: ## --where, --limit, folders that name columns, and --rejects, against D
 		HALFSPACE_DUCKDB=$(CURDIR)/tmp/duckdb go test -count=1 -run TestDuckDB ./dataset; \
 	else test $$? = 3; fi
 
+LAKES_PACKAGES := deltalake==1.6.6 pyiceberg[sql-sqlite,pyarrow]==0.12.0 pyspark==4.1.1 pyarrow==26.0.1
+
+lakes: ## Delta and Iceberg tables that deltalake, pyiceberg and Spark write, against the rows that they read
+	if ./.ci/need.sh java openjdk-17-jre-headless "lake tables" && ./.ci/need.sh "$(PYTHON) -c import\ ensurepip" python3-venv "lake tables"; then \
+		rm -rf tmp/lakes/tables && mkdir -p tmp/lakes/tables && { test -x tmp/lakes/bin/pip || $(PYTHON) -m venv tmp/lakes; } && \
+		tmp/lakes/bin/pip install --quiet $(LAKES_PACKAGES) && \
+		for script in delta iceberg spark; do \
+			tmp/lakes/bin/python dataset/testdata/lakes/$$script.py tmp/lakes/tables >tmp/lakes/$$script.log 2>&1 || exit 1; done || { \
+			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
+			echo "$$word: lake tables: their writers could not be installed, or failed: see tmp/lakes/*.log" >&2; exit $$status; }; \
+		HALFSPACE_LAKES=$(CURDIR)/tmp/lakes/tables go test -count=1 -run 'TestLakes$$' ./dataset; \
+	else test $$? = 3; fi
+
 PYTHON := /usr/bin/python3
 PYTHON_PACKAGES := python3-sklearn python3-pandas python3-pytest python3-venv python3-hatchling
 
-python: build ## the Python package, by scikit-learn's checks of estimators and its own tests
+python: build ## the Python package: its tests with Debian's scikit-learn, then with 1.4 and 1.9 from PyPI, beside scikit-learn's checks and own tests
 	./.ci/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
-	cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests
+	(cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests) && PYTHON=$(PYTHON) python/versions.sh
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./.ci/need.sh chromium chromium "reports in a browser" || test $$? = 3
@@ -145,14 +158,14 @@ cross-build: ## the command for every system, which takes minutes for each
 	for system in $(SYSTEMS); do \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./cmd/halfspace; done
 
-# Systems that have a wheel, and the system of this computer.
+# Systems that have a wheel, and those to make one for.
 WHEEL_SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
-THIS_SYSTEM = $(shell go env GOOS)/$(shell go env GOARCH)
+WHEELS = $(shell go env GOOS)/$(shell go env GOARCH)
 DIST := dist
 
-wheel: ## a wheel for this system in dist; WHEELS="linux/arm64 darwin/arm64" makes others, which takes minutes for each
+wheel: ## a wheel for this system in dist; WHEELS=all makes those of five systems, minutes for each, and WHEELS=darwin/arm64 one by name
 	./.ci/need.sh "$(PYTHON) -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
-	for system in $(or $(WHEELS),$(THIS_SYSTEM)); do \
+	for system in $(if $(filter all,$(WHEELS)),$(WHEEL_SYSTEMS),$(WHEELS)); do \
 		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/release/$$system/$$name ./cmd/halfspace; \
 		(cd python && SOURCE_DATE_EPOCH=$(EPOCH) HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/release/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
@@ -251,7 +264,6 @@ beam: build ## the command on Apache Beam: bin/halfspace-beam, and its tests; KI
 	test -z "$$(gofmt -l cmd/halfspace-beam)"
 	go -C cmd/halfspace-beam vet ./...
 	go -C cmd/halfspace-beam build -ldflags '-s -w' -o ../../bin/halfspace-beam .
-	go -C cmd/halfspace-beam test -count=1 ./internal/objects
 	go -C cmd/halfspace-beam test -count=1 . -args -kills $(or $(KILLS),2)
 
 clean: ## removes bin

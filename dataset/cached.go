@@ -57,7 +57,7 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Source: f, Density: f.Density(), close: f.Close, replan: func(ctx context.Context) (*Plan, error) {
+	rows := &Rows{Source: f, Lake: t.Lake(), Density: f.Density(), close: f.Close, replan: func(ctx context.Context) (*Plan, error) {
 		silent := opt
 		silent.Warn = nil // the cache has the notes
 		return t.Plan(ctx, silent)
@@ -83,9 +83,10 @@ func (t *Table) key(opt Options) (cache.Key, error) {
 	}
 	options, err := json.Marshal(struct {
 		Reader  int
-		Rejects bool `json:",omitempty"`
+		Rejects bool   `json:",omitempty"`
+		Lake    string `json:",omitempty"` // a version may leave out other rows of the same files
 		Options
-	}{readerVersion, opt.Rejects != nil, opt})
+	}{readerVersion, opt.Rejects != nil, t.Lake(), opt})
 	if err != nil {
 		return cache.Key{}, err
 	}

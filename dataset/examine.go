@@ -24,6 +24,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/lake"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 )
@@ -55,6 +56,8 @@ type fileOptions struct {
 	Memory          int64
 	Rejects         *Rejects
 	Live            bool
+	Raw             bool
+	Version         string
 }
 
 // A listener gets the notes and the progress of reading a table.
@@ -64,8 +67,8 @@ type listener struct {
 }
 
 func (opt Options) ofTable() tableOptions {
-	return tableOptions{fileOptions{opt.Text, opt.Labels, opt.Weights, opt.Workers, opt.Memory, opt.Rejects, opt.Live},
-		listener{opt.Warn, opt.Progress}}
+	return tableOptions{fileOptions{opt.Text, opt.Labels, opt.Weights, opt.Workers, opt.Memory, opt.Rejects, opt.Live,
+		opt.Raw, opt.Version}, listener{opt.Warn, opt.Progress}}
 }
 
 // checkSame returns an error if options about files differ from the options of Examine.
@@ -76,22 +79,22 @@ func (t *Table) checkSame(opt Options) error {
 		given.Memory = t.opt.Memory
 	}
 	if !reflect.DeepEqual(given, t.opt.fileOptions) {
-		return errors.New("the options Text, Labels, Weights, Workers, Memory, Rejects and Live must equal those given to Examine: " +
-			"pass the same Options to both")
+		return errors.New("the options Text, Labels, Weights, Workers, Memory, Rejects, Live, Raw and Version must equal those " +
+			"given to Examine: pass the same Options to both")
 	}
 	return nil
 }
 
 // Examine lists files and finds their format. paths are files, folders, globs, URLs, or "-" for standard input; see
 // [Expand]. Of the options, it uses Text, Labels, Weights, Memory, Workers, Rejects, End,
-// Live, Warn and Progress.
+// Live, Raw, Version, Warn and Progress.
 func Examine(ctx context.Context, paths []string, opt Options) (*Table, error) {
 	return examineWith(ctx, paths, opt, memory.DefaultAllocator)
 }
 
 // examineWith is Examine for rows that take memory of an allocator.
 func examineWith(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Table, error) {
-	src, err := source.List(ctx, paths, rank)
+	src, err := lake.List(ctx, paths, rank, opt.choice())
 	if err != nil {
 		return nil, err
 	}

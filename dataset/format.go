@@ -148,8 +148,8 @@ var errEmpty = errors.New("empty")
 
 // formatOf examines a file and returns its format.
 func formatOf(ctx context.Context, file *source.File, opt Options) (f format, err error) {
-	if f = extensions[source.Extension(file.Path)]; f == formatParquet {
-		return f, nil
+	if f = extensions[source.Extension(file.Path)]; f == formatParquet || file.Part != nil {
+		return formatParquet, nil
 	}
 	if err := file.Examine(ctx, opt.End, opt.Memory); err != nil {
 		return "", err

@@ -85,7 +85,7 @@ func (t *Table) read(ctx context.Context, d plan.Draft) (*openedInput, error) {
 	req := column.OpenOptions{Binder: binder, Spec: d.Spec, Words: d.Words(), Memory: t.opt.Memory, Live: t.opt.Live,
 		Progress: t.opt.progressOf(passColumns), Count: d.CountsRows, MostFeatures: d.Storage.Numbered(), Texts: t.textColumns(d),
 		TypedColumns: typed, KeepsCodes: d.Decides(), SkipsTexts: t.skipsTexts(d), Rejects: t.opt.Rejects,
-		Constants: t.source.Constants.Columns()}
+		Constants: t.source.ConstantColumns()}
 	reader, err := t.open(ctx, &d.Plan, req)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	"halfspace/dataset/internal/source"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/message"
@@ -132,6 +133,14 @@ type Options struct {
 	// quotes, for example. They are no rows then. Each file is read once more, to find these lines.
 	Rejects *Rejects `json:"-"`
 
+	// Raw reads the files in the folders of lake tables as they are: also rows that the log of a table leaves out, and columns by the
+	// names that they have in the files.
+	Raw bool `json:",omitempty"`
+
+	// Version is the version of the lake tables that are read: the number of a Delta version, or of a file of Iceberg's metadata. "" is
+	// the newest. A path may name a version too, as in sales@v41.
+	Version string `json:",omitempty"`
+
 	// Storage is the form in which blocks store rows: Auto (also ""), Dense or Sparse.
 	Storage Storage `json:",omitempty"`
 
@@ -172,6 +181,11 @@ func (opt Options) Check() error {
 	}
 	if _, err := where.Parse(opt.Where); err != nil {
 		return message.Errorf("--where: %w", err)
+	}
+	if opt.Version != "" {
+		if _, err := source.ParseVersion(opt.Version); err != nil {
+			return err
+		}
 	}
 	if !(opt.Sample >= 0 && opt.Sample < 1) {
 		return message.WrongValue("sample", opt.Sample, "a share above 0 and below 1, such as 0.01")

@@ -41,6 +41,7 @@ type Budget struct {
 // Rows are the rows of a plan, ready for passes: in memory, as a stream of the files, or in a cache.
 type Rows struct {
 	block.Source
+	Lake    string  // the version of the lake table with the rows, in words
 	Density float64 // approximate share of values that aren't 0, for sparse rows; otherwise 0
 
 	close  func() error                         // nil for rows in memory
@@ -53,6 +54,7 @@ func NewRows(src block.Source, close func() error) *Rows { return &Rows{Source: 
 // rowsOf returns the rows of a plan, which src reads.
 func (p *Plan) rowsOf(src block.Source) *Rows {
 	rows := NewRows(src, nil)
+	rows.Lake = p.table.Lake()
 	if p.isLearned() { // otherwise the descriptions of the columns needn't stay, 300 bytes each
 		rows.replan = func(context.Context) (*Plan, error) { return p, nil }
 	}

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/lake"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/source"
@@ -72,6 +73,7 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 type SharedPlan struct {
 	Paths           []string // which don't depend on the working directory
 	text            TextOptions
+	raw             bool
 	labels, weights string // paths of arrays, as in Options
 	memory          int64  // as Options.Memory
 	plan            plan.Plan
@@ -81,7 +83,7 @@ type SharedPlan struct {
 
 // Fields returns pointers to the fields, for the messages to other processes.
 func (s *SharedPlan) Fields() []any {
-	return []any{&s.Paths, &s.text, &s.labels, &s.weights, &s.memory, &s.plan, &s.versions, &s.constants}
+	return []any{&s.Paths, &s.text, &s.raw, &s.labels, &s.weights, &s.memory, &s.plan, &s.versions, &s.constants}
 }
 
 // Spec describes the features and classes of the blocks.
@@ -100,8 +102,8 @@ func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
 
 func (t *Table) shared(p plan.Plan) SharedPlan {
 	p.Notes = nil
-	s := SharedPlan{Paths: absolute(t.paths()), text: t.opt.Text, memory: t.opt.Memory, plan: p, versions: t.source.Versions(),
-		constants: t.source.Constants}
+	s := SharedPlan{Paths: absolute(t.source.Named), raw: t.opt.Raw, text: t.opt.Text, memory: t.opt.Memory,
+		plan: p, versions: t.source.Versions(), constants: t.source.Constants}
 	if t.opt.Labels != "" {
 		s.labels = absolute([]string{t.opt.Labels})[0]
 	}
@@ -113,12 +115,12 @@ func (t *Table) shared(p plan.Plan) SharedPlan {
 
 // planner examines the files of a shared plan in workers goroutines, and returns the planner of the plan.
 func (s *SharedPlan) planner(ctx context.Context, workers int) (planner, error) {
-	src, err := source.List(ctx, s.Paths, rank)
+	src, err := lake.List(ctx, s.Paths, rank, source.Choice{Raw: s.raw})
 	if err != nil {
 		return planner{}, err
 	}
 	src.Constants, src.Expected = s.constants, s.versions
-	opt := Options{Text: s.text, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers}
+	opt := Options{Text: s.text, Raw: s.raw, Labels: s.labels, Weights: s.weights, Memory: s.memory, Workers: workers}
 	t, err := examine(ctx, src, opt, memory.DefaultAllocator)
 	if err != nil {
 		return planner{}, err

@@ -172,7 +172,8 @@ func (mirror) List(prefix string) (all []string, err error) {
 	return all, err
 }
 
-// TestObjectNames: Expand finds the objects that it finds as local files, in their order, and has the same errors.
+// TestObjectNames: Expand finds the objects that it finds as local files, in their order, and has the same errors; about tables of Delta
+// and Iceberg, which are read as local files alone, it has its own.
 func TestObjectNames(t *testing.T) {
 	root := t.TempDir()
 	t.Chdir(root)
@@ -193,7 +194,8 @@ func TestObjectNames(t *testing.T) {
 			want[i] = local(want[i])
 		}
 		got, err := Expand(t.Context(), []string{"test://" + name}, nil)
-		if !slices.Equal(got, want) || local(fmt.Sprint(err)) != local(fmt.Sprint(bad)) {
+		ofTable := strings.Contains(fmt.Sprint(err), "Delta") || strings.Contains(fmt.Sprint(err), "Iceberg") // local tables are read
+		if !slices.Equal(got, want) || local(fmt.Sprint(err)) != local(fmt.Sprint(bad)) && !(ofTable && bad != nil) {
 			t.Errorf("%s: %q, error %v\nwant %q, error %v", name, got, err, want, bad)
 		}
 	}

@@ -106,6 +106,7 @@ var languageC = language{
 		"hash":    "NAME_one(x + AT, VALUE != NULL, NAME_bucket(VALUE, MASK, NULL, 0));",
 		"text":    "NAME_one(x + AT, VALUE != NULL, NAME_text(VALUE, NAME_categoriesAT, COUNT));",
 		"value":   "NAME_one(x + AT, VALUE - VALUE == 0, NAME_value(VALUE, NAME_categoriesAT, COUNT));",
+		"words":   "NAME_words(x + AT, VALUE, FORM, MASK, BUCKETS, WEIGHTS, COUNT);",
 		"number":  "x[AT] = VALUE;",
 	},
 	quote: func(category string) string {

@@ -51,7 +51,7 @@ func fields(m *model.Model, member func(string) string, taken []string) ([]field
 			all, taken = append(all, f), append(taken, f.name)
 		}
 		f := &all[i]
-		text := c.Kind == schema.HashColumn || c.Kind == schema.OneHotColumn && c.Values == "" || c.Derive.Written()
+		text := c.Kind == schema.HashColumn || c.Words != nil || c.Kind == schema.OneHotColumn && c.Values == "" || c.Derive.Written()
 		if c.Derive != schema.Missing {
 			if len(f.inputs) > 0 && f.text != text {
 				return nil, fmt.Errorf("column %q is text and a number", c.Name)

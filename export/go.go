@@ -98,6 +98,7 @@ var languageGo = language{
 		"hash":    "one(x[AT:], VALUE != nil, bucket(VALUE, MASK, nil))",
 		"text":    "if one(x[AT:], VALUE != nil, -1); VALUE != nil {\n\t\tone(x[AT:], true, slices.Index(categoriesAT[:], *VALUE))\n\t}",
 		"value":   "one(x[AT:], VALUE-VALUE == 0, slices.Index(categoriesAT[:], VALUE))",
+		"words":   "words(x[AT:], VALUE, FORM, MASK, BUCKETS, WEIGHTS, COUNT)",
 		"number":  "x[AT] = VALUE",
 	},
 	quote: strconv.Quote,
@@ -110,7 +111,8 @@ func goMember(column string) string {
 }
 
 // imports are the packages that the templates import.
-var imports = map[string][]string{"category": {"math", "slices"}, "bucket": {"math/bits"}, "truth": {"math", "strings"},
+var imports = map[string][]string{"category": {"math", "slices"}, "hash": {"math/bits"}, "bucket": {"slices"},
+	"words": {"math", "slices", "sort", "strings", "unicode/utf8"}, "truth": {"math", "strings"},
 	"number": {"math", "regexp", "strconv", "strings"}, "date": {"math", "time"}}
 
 // goImports returns the packages that the functions for the columns need.

@@ -91,6 +91,8 @@ func (g *graph) addInput(c *schema.Column) error {
 		width = c.Width()
 	case c.Kind == schema.NumberedColumn:
 		return fmt.Errorf("svmlight has numbers in place of columns: write the ONNX file with one input")
+	case c.Words != nil:
+		return fmt.Errorf("its features are words, and ONNX can't cut texts into words: write C or Go, or the ONNX file with one input")
 	case c.Kind != schema.OneHotColumn:
 		return fmt.Errorf("it is hashed, and ONNX can't hash: train with the categories (onehot), or write the ONNX file with one input")
 	case c.Values == "":

@@ -43,6 +43,7 @@ type preparedColumn struct {
 	name   string
 	missed float64 // share of missing values
 	layout string  // of a date
+	typ    string  // that --type names; "": none
 	value  func(rng *rand.Rand, known bool) any
 }
 
@@ -105,6 +106,7 @@ func preparedTables(t *testing.T) map[string][]preparedColumn {
 				return oneOf(rng, known, fmt.Sprintf("%d.%03d,%02d €", 1+rng.IntN(900), rng.IntN(1000), rng.IntN(100)), fmt.Sprintf("%d,5", rng.IntN(100)), "1.234.567")
 			}},
 		},
+		"texts": wordColumns(),
 		"places": {
 			{name: "when", missed: 0.04, value: date("2006-01-02 15:04:05", 60)},
 			{name: "7 day", layout: "2.1.2006", missed: 0.3, value: date("2.1.2006", 86400)},
@@ -139,7 +141,13 @@ func preparedSamples(t *testing.T, names ...string) (all []prepared) {
 		put(t, train, csvOf(columns, known, classes))
 		p.values = p.table(rng, columns, preparedRows, false)
 		put(t, test, csvOf(columns, p.values, nil))
-		data := require.Value(dataset.Load(context.Background(), train, dataset.Options{Label: "y", Prepare: true, Standardize: i%2 == 0}))(t)
+		opt := dataset.Options{Label: "y", Prepare: true, Standardize: i%2 == 0}
+		for _, c := range columns {
+			if c.typ != "" {
+				opt.Types = append(opt.Types, c.name+"="+c.typ)
+			}
+		}
+		data := require.Value(dataset.Load(context.Background(), train, opt))(t)
 		spec := data.Spec()
 		weights := make([]float32, spec.Vectors()*spec.Cols())
 		for k := range weights {
@@ -347,7 +355,7 @@ func preparedFiles(t *testing.T) (all []onnxFile) {
 // TestPreparedColumns: the tables have columns of each kind that --prepare auto makes.
 func TestPreparedColumns(t *testing.T) {
 	var all []schema.Column
-	for _, p := range preparedSamples(t, "people", "places", "people", "places") {
+	for _, p := range preparedSamples(t, "people", "places", "people", "places", "texts") {
 		all = append(all, p.m.Spec().Columns()...)
 	}
 	for _, d := range schema.Derivations {
@@ -355,7 +363,7 @@ func TestPreparedColumns(t *testing.T) {
 			t.Errorf("no column is derived by %q", d)
 		}
 	}
-	for _, kind := range []schema.Kind{schema.NumberColumn, schema.OneHotColumn, schema.HashColumn} {
+	for _, kind := range []schema.Kind{schema.NumberColumn, schema.OneHotColumn, schema.HashColumn, schema.WordsColumn} {
 		if !slices.ContainsFunc(all, func(c schema.Column) bool { return c.Kind == kind }) {
 			t.Errorf("no column is of the kind %s", kind)
 		}
@@ -368,7 +376,7 @@ func TestPreparedC(t *testing.T) {
 	if err != nil {
 		t.Skip("missing: a C compiler")
 	}
-	all, dir := preparedSamples(t, "people", "places", "people", "places"), t.TempDir()
+	all, dir := preparedSamples(t, "people", "places", "people", "places", "texts", "texts"), t.TempDir()
 	var main bytes.Buffer
 	main.WriteString("#include <stdio.h>\n")
 	for _, p := range all {
@@ -402,7 +410,7 @@ func TestPreparedC(t *testing.T) {
 
 // TestPreparedGo: so does the Go package of a model, which has the form that gofmt gives.
 func TestPreparedGo(t *testing.T) {
-	all, dir := preparedSamples(t, "people", "places", "people", "places"), t.TempDir()
+	all, dir := preparedSamples(t, "people", "places", "people", "places", "texts", "texts"), t.TempDir()
 	var imports, body strings.Builder
 	for _, p := range all {
 		got := text(t, WriteGo, p.m, p.name)

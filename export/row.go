@@ -46,6 +46,8 @@ func (p *placedInput) kind() string {
 		return "date"
 	case p.Kind == schema.ListColumn:
 		return "list"
+	case p.Words != nil:
+		return "words"
 	case p.Hashed() && p.Learned():
 		return "learned"
 	case p.Hashed():
@@ -60,7 +62,9 @@ func (p *placedInput) kind() string {
 
 // helpers are the templates that an input of a kind needs.
 var helpers = map[string][]string{"truth": {"space", "truth"}, "plain": {"space", "number"}, "comma": {"space", "number"}, "date": {"date"},
-	"learned": {"category", "bucket"}, "hash": {"category", "bucket"}, "text": {"category", "text"}, "value": {"category", "value"}}
+	"learned": {"category", "hash", "bucket"}, "hash": {"category", "hash", "bucket"},
+	"text": {"category", "text"}, "value": {"category", "value"},
+	"words": {"hash", "words"}}
 
 // neededTemplates returns the templates that the columns need, in the order of the file, and the derivations of parts
 // of dates.
@@ -77,7 +81,7 @@ func neededTemplates(all []field) (parts []string, cyclic []schema.Derivation) {
 			}
 		}
 	}
-	parts = []string{"category", "text", "value", "bucket", "space", "number", "truth", "date"}
+	parts = []string{"category", "text", "value", "hash", "bucket", "words", "space", "number", "truth", "date"}
 	return slices.DeleteFunc(parts, func(part string) bool { return !wanted[part] }), cyclic
 }
 
@@ -136,6 +140,9 @@ func (l *language) missing(f *field) string {
 
 // statement returns the statement that sets the features of an input with the given value.
 func (s *source) statement(l *language, value string, p *placedInput) string {
+	if p.Words != nil {
+		return s.wordsStatement(l, value, p)
+	}
 	shift, part, table, count := "- "+number(p.Origin), 0, "", p.Elements+len(p.Categories)+len(p.Buckets)
 	if p.Origin < 0 {
 		shift = "+ " + number(-p.Origin)
@@ -177,6 +184,7 @@ func (s *source) tables(l *language, all []field) error {
 			}
 		}
 	}
+	s.wordTables(l, all)
 	_, cyclic := neededTemplates(all)
 	for _, d := range cyclic {
 		_, numbers := datePart(d)

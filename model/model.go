@@ -189,6 +189,7 @@ const (
 type Data struct {
 	Fingerprint string `json:"fingerprint"` // see block.Fingerprint
 	Rows        int64  `json:"rows"`
+	Lake        string `json:"lake,omitempty"` // the version of the lake table with the rows, in words, such as Delta version 41
 }
 
 // Training describes the course of the training. If each class was trained on its own, Epochs and Visits are the

@@ -56,6 +56,8 @@ func (m *Model) TermName(t *Term) string {
 	switch {
 	case t.HasCategories() && t.Column.Hashed():
 		return fmt.Sprintf("%s (%d hashed features)", t.Column.Name, t.Features)
+	case t.Column.Words != nil:
+		return fmt.Sprintf("%s (%d words)", t.Column.Name, t.Features)
 	case t.HasCategories():
 		return fmt.Sprintf("%s (%d categories)", t.Column.Name, t.Features)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -26,7 +27,7 @@ func newColumns(spec *schema.Spec) (columns []column) {
 			i = len(columns)
 			number[c.Name], columns = i, append(columns, column{name: c.Name})
 		}
-		columns[i].inputs, columns[i].first = append(columns[i].inputs, input{c}), append(columns[i].first, first)
+		columns[i].inputs, columns[i].first = append(columns[i].inputs, newInput(c)), append(columns[i].first, first)
 		first += c.Width()
 	}
 	return columns
@@ -71,7 +72,10 @@ func (c *column) missingIndicator(value any) (float64, error) {
 }
 
 // An input makes adjacent features from a value.
-type input struct{ schema.Column }
+type input struct {
+	schema.Column
+	makers *sync.Pool // *words.Maker, of a column of words
+}
 
 // derivedNumber returns the number that derives from a value; NaN if the value stands for none.
 func (c *input) derivedNumber(value any) (float64, error) {
@@ -113,6 +117,8 @@ func (c *input) set(row []float64, value any) (err error) {
 		return err
 	case c.Kind == schema.ListColumn || c.Kind == schema.NumberedColumn:
 		return c.setList(row, value)
+	case c.Words != nil:
+		return c.setWords(row, value)
 	}
 	clear(row)
 	text, missing, err := c.category(value)

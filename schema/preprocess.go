@@ -55,6 +55,7 @@ type Column struct {
 	Origin float64 `json:"origin,omitempty"` // of Days: the day from which days are counted, in days since 1970-01-01
 
 	Dictionary *Dictionary `json:"dictionary,omitempty"` // texts of hashed features, if the training recorded them
+	Words      *Words      `json:"words,omitempty"`      // of a column of the kind WordsColumn
 
 	Means []float64 `json:"means,omitempty"` // for each feature, with NullsMean
 
@@ -121,15 +122,15 @@ func (c *Column) ExceedsBooleans() bool {
 	return c.Scale[0]*c.Scale[0] > 2*c.Center[0]*(1-c.Center[0])
 }
 
-// Categorical returns true if the column's features are categories or hash buckets.
-func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Hashed() }
+// Categorical returns true if the column's features are categories, hash buckets or words.
+func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Hashed() || c.Words != nil }
 
 // Hashed returns true if the column's features are hash buckets.
 func (c *Column) Hashed() bool { return c.Kind == HashColumn || c.Kind == CrossColumn }
 
 // Learned returns true if the column's features depend on the categories in the training rows.
 func (c *Column) Learned() bool {
-	return c.Kind == OneHotColumn || c.Hashed() && c.HashBits > MaxAllBuckets
+	return c.Kind == OneHotColumn || c.Hashed() && c.HashBits > MaxAllBuckets || c.Words != nil && !c.Words.AllBuckets
 }
 
 // Feature returns the number of the category's feature within the column, or -1 if the training rows had no such
@@ -163,6 +164,8 @@ func (c *Column) Width() int {
 			return len(c.Buckets)
 		}
 		return 1 << c.HashBits
+	case WordsColumn:
+		return c.Words.Width()
 	}
 	return 1
 }
@@ -194,6 +197,8 @@ func (c *Column) FeatureName(i int) string {
 			i = c.Buckets[i]
 		}
 		return fmt.Sprintf("%s#hash:%d[%d]", c.Name, c.HashBits, i)
+	case WordsColumn:
+		return c.Words.featureName(c.Name, i)
 	}
 	if c.Derive != "" && c.Derive != Plain && c.Derive != Comma {
 		return fmt.Sprintf("%s (%s)", c.Name, c.Derive)
@@ -204,8 +209,11 @@ func (c *Column) FeatureName(i int) string {
 // NameBytes returns an upper bound of the bytes that the names of the column's features take in a Spec. It is 0 if
 // they are too many to be listed in a Spec.
 func (c *Column) NameBytes() int64 {
-	if c.Width() > MaxNamed {
+	switch {
+	case c.Width() > MaxNamed:
 		return 0
+	case c.Words != nil:
+		return c.Words.nameBytes(c.Name)
 	}
 	bytes := int64(c.Width()) * int64(len(c.Name)+len("#hash:24[16777215]"))
 	for _, text := range c.Categories {
@@ -301,7 +309,7 @@ func (c *Column) check() error {
 	has := map[string]bool{"unit": c.Unit != "", "elements": c.Elements != 0, "categories": len(c.Categories) != 0,
 		"hash_bits": c.HashBits != 0, "of": len(c.Of) != 0}
 	needs := map[Kind][]string{NumberColumn: nil, ListColumn: {"elements"}, NumberedColumn: {"elements"},
-		OneHotColumn: {"categories"}, HashColumn: {"hash_bits"}, CrossColumn: {"hash_bits", "of"}}
+		OneHotColumn: {"categories"}, HashColumn: {"hash_bits"}, CrossColumn: {"hash_bits", "of"}, WordsColumn: nil}
 	need, known := needs[c.Kind]
 	if !known {
 		return fmt.Errorf("unknown kind %q", c.Kind)
@@ -324,7 +332,7 @@ func (c *Column) check() error {
 	if c.First < 0 || c.First > MaxNumbered || c.First > 0 && c.Kind != NumberedColumn {
 		return fmt.Errorf("of the kind %q, but its first feature has the number %d", c.Kind, c.First)
 	}
-	if err := cmp.Or(c.checkBuckets(), c.checkParts(), c.checkDictionary()); err != nil {
+	if err := cmp.Or(c.checkBuckets(), c.checkParts(), c.checkDictionary(), c.checkWords()); err != nil {
 		return err
 	}
 	for i, text := range c.Categories {

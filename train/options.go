@@ -83,6 +83,8 @@ type Output struct {
 	// grid, a path, or a threshold to choose.
 	HeldOut bool
 
+	Lake string // model.Data.Lake of the model
+
 	// Receipt receives the sums of the model, of the rows and of the weights after each epoch, which takes a pass over
 	// the rows. nil: none.
 	Receipt *model.Receipt

@@ -178,7 +178,7 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 	f.Profile = profile
 	f.CrossValidation = s.CrossValidation
 	s.addJudgement(m)
-	m.Data.Rows, m.Calibration = src.Rows(), s.Calibration
+	m.Data.Rows, m.Data.Lake, m.Calibration = src.Rows(), s.Output.Lake, s.Calibration
 	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
 		return nil, late
 	}

@@ -25,7 +25,7 @@ var layers = [][]string{
 		"schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
-	{"internal/checkpoint", "internal/objects"},
+	{"internal/checkpoint", "internal/objects", "internal/words"},
 	{"internal/microkernel", "internal/stats", "internal/objects/servers"},
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/linalg", "internal/distributed"},
@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"dataset/internal/source"},
 	{"dataset/internal/npy", "dataset/internal/plan", "dataset/internal/where"},
 	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
-	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
+	{"dataset/internal/text", "dataset/internal/ipc", "dataset/internal/lake"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas"},
 	{"train/learner", "dataset/records"},
 	{"train/internal/online", "train/internal/optimize"},
@@ -56,7 +56,7 @@ var only = map[string][]string{
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
 	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "bench", "cmd/internal/predict", "cmd/internal/report", "examples/"},
 	"github.com/spf13/cobra":        {"cmd/internal/"},
-	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet", "dataset/internal/source", "dataset/internal/datatest"},
+	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/lake", "dataset/internal/parquet", "dataset/internal/source", "dataset/internal/datatest"},
 	"github.com/ulikunitz/xz":       {"dataset/internal/source", "dataset/internal/datatest"},
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet"},
 	"github.com/pierrec/lz4":        {"dataset/internal/parquet"},

@@ -39,7 +39,7 @@ var (
 )
 
 // proper are names of the world that are written like identifiers.
-var proper = wordSet(`KiB MiB GiB NaN macOS JavaScript NumPy DuckDB OpenBLAS MinIO GitHub DevTools arXiv
+var proper = wordSet(`KiB MiB GiB NaN macOS JavaScript NumPy PyPI DuckDB OpenBLAS MinIO GitHub DevTools arXiv
 	DeCoste LeCun LeVeque McDonald McMahan McNeil McSherry AdaAlter SplitMix64 TwoSum newGLMNET`)
 
 // foreign are names of other programs, formats and data sets.

@@ -55,6 +55,9 @@ def features(row):
             own = xxh3(text) % 2 ** column["hash_bits"]
             buckets = column.get("buckets") or range(2 ** column["hash_bits"])
             x += [float(bucket == own) for bucket in buckets]
+        elif column["kind"] == "words":
+            import words
+            x += words.features(column, "" if text in ("", "NA") else text)
         elif column["kind"] == "number":
             value = number(column, text)
             if value is None:

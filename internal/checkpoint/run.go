@@ -254,6 +254,21 @@ func (r *Run) CheckFact(name, value string) error {
 		"name an empty folder", r.opt.Dir, name, quote(value), was))
 }
 
+// SavedFact returns the value of a fact in the checkpoint from which the run resumes, or "".
+func (r *Run) SavedFact(name string) string {
+	if r == nil {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.savedFacts {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return ""
+}
+
 // quote returns a value in the form that errors show.
 func quote(value string) string {
 	if value == "" || humanize.Line(value) != value {

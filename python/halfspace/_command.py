@@ -15,7 +15,9 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, BinaryIO, Callable
+from typing import Any, BinaryIO, Callable, Sequence
+
+from ._progress import Bar, bar_for
 
 if sys.platform != "win32":
     import fcntl
@@ -181,13 +183,20 @@ def named(text: str, files: Memory | Folder) -> str:
     return text
 
 
-def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: str | None = None,
-        words: dict[str, str] | None = None) -> bytes:
+def _featured(text: str, features: Sequence[str] | None) -> str:
+    """Return a text with the names of features in place of "x0", "x1" and so on."""
+    if features is None:
+        return text
+    return re.sub(r'"x(\d+)"', lambda name: f'"{features[int(name[1])]}"' if int(name[1]) < len(features) else name[0], text)
+
+
+def run(args: list[str], files: Memory | Folder, progress: bool | None = False, quiet: str | None = None,
+        words: dict[str, str] | None = None, features: Sequence[str] | None = None) -> bytes:
     """Run the command, and return the bytes of its standard output.
 
-    Notes of the command become warnings, except notes that begin with `quiet`. With `verbose`, progress goes to
-    `sys.stderr`. `words` has the names of options in Python by their names in the command, for sentences. None or an
-    empty dict is for functions that take all options of the command.
+    Notes of the command become warnings, except notes that begin with `quiet`. `progress` is that of `train`. `words` has the names of options in Python by their names in the command, for sentences. None or an
+    empty dict is for functions that take all options of the command. `features` has the names of the columns that the
+    command calls x0, x1 and so on.
 
     Raises
     ------
@@ -196,7 +205,8 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
     Interrupted
         KeyboardInterrupt arrived. The command was asked to stop and to write its weights, and has ended.
     """
-    if verbose:
+    bar = bar_for(progress)
+    if bar is not None:
         args = [*args, "--progress", "always"]
     reader = json.dumps({"options": words or {}, "files": files.names})  # the notation of sentences
     environment = dict(os.environ, HALFSPACE_LIFELINE="stdin", HALFSPACE_PYTHON=reader)
@@ -204,7 +214,7 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
                                env=environment, close_fds=True, pass_fds=files.inherited if os.name != "nt" else ())
     said: list[str] = []
     try:
-        listener = threading.Thread(target=_listen, args=(process.stderr, said, verbose), daemon=True)
+        listener = threading.Thread(target=_listen, args=(process.stderr, said, bar), daemon=True)
         listener.start()
         interrupted = False
         try:
@@ -223,12 +233,15 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
         process.stdin.close()
         process.stdout.close()
         process.stderr.close()
-    sentences = [named(line, files) for line in said]
+        if bar is not None:
+            with contextlib.suppress(Exception):  # as in _listen
+                bar.close()
+    sentences = [_featured(named(line, files), features) for line in said]
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
-    for sentence in sentences:
+    for sentence in dict.fromkeys(sentences):  # a note may come from each pass
         if quiet is None or not sentence.startswith(quiet):
             warn(sentence, HalfspaceWarning)
     return result
@@ -256,33 +269,15 @@ def _interrupt(process: subprocess.Popen) -> None:
     process.stdin.close()
 
 
-def _listen(stderr: BinaryIO, said: list[str], verbose: bool) -> None:
-    """Collect notes and errors in `said`, and show progress."""
-    verbose = verbose and sys.stderr is not None
+def _listen(stderr: BinaryIO, said: list[str], bar: Bar | None) -> None:
+    """Collect notes and errors in `said`, and show progress. The command would wait for a thread that stops reading."""
     for raw in stderr:
         line = raw.decode("utf-8", "replace").rstrip()
         note = re.match(r"(note|halfspace): (.*)", line)
         if note:
             said.append(note[2])
-        elif verbose and line:
-            verbose = _shown(line)
-    if verbose and sys.stderr.isatty():
-        print(file=sys.stderr)
-
-
-def _shown(line: str) -> bool:
-    """Show progress, and tell whether `sys.stderr` takes it: a thread that stops reading would stop the command."""
-    try:
-        _show(line)
-    except (OSError, ValueError):  # it was closed
-        return False
-    return True
-
-
-def _show(line: str) -> None:
-    share = re.search(r"(\d+) %", line)
-    if not sys.stderr.isatty():
-        print(line, file=sys.stderr)
-        return
-    bar = "" if not share else "[" + "#" * (int(share[1]) // 5) + "." * (20 - int(share[1]) // 5) + "]"
-    print(f"\r{line[:56]:56} {bar:22}", end="", file=sys.stderr, flush=True)
+        elif bar is not None and line:
+            try:
+                bar.update(line)
+            except Exception:  # nobody sees the bar: sys.stderr was closed, or the notebook is gone
+                bar = None

@@ -5,27 +5,58 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _rows, _score
 from ._command import Files, HalfspaceError, Interrupted, read, run, warn
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
+from ._tables import Table, tabled
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # ALL_CLASSES names the options that every estimator has, and that learners do not list.
 ALL_CLASSES = {"fit_intercept", "class_weight", "random_state", "n_jobs", "verbose"}
 # FLAGS has the names of options that the command calls otherwise.
+PROVEN = 1e-6  # a solver stops when the duality gap is at most this times the objective
 FLAGS = {"max_iter": "epochs", "eta0": "eta"}
+
+
+class RefusedOption(HalfspaceError):
+    """A value of an option of scikit-learn that halfspace can't obey. The sentence has the reason."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """Values of an option that change nothing here, and why others are refused."""
+
+    accepts: Callable[[Any], bool]
+    reason: str
 
 
 class Linear(ClassifierMixin, BaseEstimator):
     """A classifier that the command trains. Subclasses are dataclasses, whose fields are the options of a learner."""
 
     _algorithm: str
+    classes_: NDArray[Any]
+    coef_: Any  # an array, or a sparse matrix after sparsify
+    intercept_: NDArray[Any]
+    n_iter_: Any  # an int, or an array as scikit-learn has it
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    objective_: float | None
+    duality_gap_: float | None
+    model_: str
+    _choices: ClassVar[dict[str, tuple[str, ...]]] = {}  # values of options of which the learner takes fewer than the command
+    _rules: ClassVar[dict[str, Rule]] = {}  # options of scikit-learn that have no counterpart in the command
     _solver = False  # the learner looks for an optimum, so that an end before it is worth a warning
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows.
 
         Parameters
@@ -42,14 +73,17 @@ class Linear(ClassifierMixin, BaseEstimator):
         self
             After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
         """
-        vars(self).pop("model_", None)  # after an error, no old weights stand beside new classes
+        before = vars(self).pop("model_", None)
+        for name in "coef_", "intercept_":  # after an error, no old weights stand beside new classes
+            vars(self).pop(name, None)
+        X = tabled(X, "X")
         found = self._finds(X)
         X, y = check_rows(self, X, y, reset=True, finite=not found)
         self._name_classes(distinct(y))
         weights = weights_of(sample_weight, X)
         try:
             with Files() as files:
-                self._train(files, X, self._labels(y), weights, quiet="random_state has no effect")  # scikit-learn sets it everywhere
+                self._train(files, X, y, weights, self._start(files, before), quiet="random_state has no effect")  # scikit-learn sets it everywhere
         except HalfspaceError:
             if found:
                 check_rows(self, X)  # raises scikit-learn's error
@@ -57,19 +91,21 @@ class Linear(ClassifierMixin, BaseEstimator):
         self._warn()
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, an array of shape (rows,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the scores of the rows, in float64: the numbers of `halfspace predict --score`, bit for bit.
 
         With two classes the shape is (rows,): a score above 0 predicts `classes_[1]`. With more classes the shape is
         (rows, classes): the largest score of a row gives the class.
         """
         check_fitted(self)
-        X = self._features(check_rows(self, X))
+        X = self._features(check_rows(self, tabled(X, "X")))
+        if self._is_set_by_hand():
+            return self._by_hand(X)
         scores = self._few(X)
         return (self._scores(X) if scores is None else scores).astype(np.float64)
 
@@ -85,6 +121,35 @@ class Linear(ClassifierMixin, BaseEstimator):
         scores = _score.scores(rows, self._weights)
         return scores[:, 0] if len(self._weights) == 1 else scores
 
+    def _is_set_by_hand(self):
+        """Return whether a program set `coef_` or `intercept_` after the training, or without one."""
+        if not hasattr(self, "coef_"):
+            return False
+        if not hasattr(self, "model_") or hasattr(self.coef_, "tocsr"):
+            return True
+        return not (np.array_equal(self.coef_, self._kept[0]) and np.array_equal(self.intercept_, self._kept[1]))
+
+    def _by_hand(self, X):
+        """Return the scores by `coef_` and `intercept_`, in float64."""
+        weights = self.coef_.toarray() if hasattr(self.coef_, "tocsr") else np.atleast_2d(self.coef_)
+        rows = X if hasattr(X, "tocsr") else np.asarray(X, np.float64)
+        scores = rows @ weights.T.astype(np.float64) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def sparsify(self) -> Self:
+        """Make `coef_` a sparse matrix, and return the estimator."""
+        from scipy import sparse
+        check_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Make `coef_` an array, and return the estimator."""
+        check_fitted(self)
+        if hasattr(self.coef_, "tocsr"):
+            self.coef_ = self.coef_.toarray()
+        return self
+
     def _scores(self, X):
         """Return the scores of rows by the command."""
         with Files() as files:
@@ -93,12 +158,18 @@ class Linear(ClassifierMixin, BaseEstimator):
             with files.open("scores.npy") as file:
                 return np.load(file, allow_pickle=False)
 
+    def _start(self, files, before):
+        """Return the arguments that begin with the weights of the last fit; `before` is its model, or None."""
+        return []
+
     def _train(self, files, X, y, weights, more=(), quiet=""):
         """Train on rows that were checked, and keep the model. `more` are further arguments of the command."""
-        args = ["train", *_rows.send(files, self._features(X), y, weights), "--algo", self._algorithm, "--prepare", "none",
+        self._summarize(X, y, weights)
+        weights = self._without_classes(y, weights)
+        args = ["train", *_rows.send(files, self._features(X), self._labels(y), weights), "--algo", self._algorithm, "--prepare", "none",
                 "--out", files.output("model.json"), "--json", *self._options(), *self._machine(), *more]
         try:
-            run(args, files, verbose=bool(self.verbose), quiet=quiet, words=self._words())
+            run(args, files, progress=bool(self.verbose), quiet=quiet, words=self._words(), features=self._names())
         except Interrupted as interrupt:
             kept = read(files, "model.json")
             if kept:
@@ -107,10 +178,20 @@ class Linear(ClassifierMixin, BaseEstimator):
             raise
         self._keep(read(files, "model.json"))
 
+    def _summarize(self, X, y, weights):
+        """Keep what options need to know of the rows."""
+        self._rows_seen = X.shape[0]
+
     def _warn(self):
-        if self._solver and not self._converged:
-            warn(f"{type(self).__name__} did not reach the optimum in {self.n_iter_} passes over the rows: "
+        if not self._solver:
+            return
+        passes = int(np.max(self.n_iter_))
+        if not self._converged:
+            warn(f"{type(self).__name__} did not reach the optimum in {passes} passes over the rows: "
                  "increase max_iter, or standardize the features", ConvergenceWarning)
+        elif self.duality_gap_ is not None and self.tol is not None and self.duality_gap_ > self.tol * self.objective_:
+            warn(f"{type(self).__name__} has proven the objective to {self.duality_gap_ / self.objective_:.2g} of itself, and tol is {self.tol:.2g}: "
+                 f"halfspace stops when the duality gap is at most {PROVEN:g} of the objective", ConvergenceWarning)
 
     def _keep(self, text):
         model = json.loads(text)
@@ -132,11 +213,12 @@ class Linear(ClassifierMixin, BaseEstimator):
                 row[sparse["features"]] = sparse["weights"]
         self.coef_ = np.array(rows, dtype=np.float64)
         self.intercept_ = np.array(model["bias"] or [0.0] * len(rows), dtype=np.float64)
+        self._kept = self.coef_.copy(), self.intercept_.copy()
         self._weights = np.column_stack([self.coef_, self.intercept_][:2 if model["bias"] else 1]).astype(np.float32)
 
     def _finds(self, X):
         """Return whether the command finds a number in X that is not finite. It reads all numbers anyway: to look for one takes Python longer."""
-        return isinstance(X, np.ndarray) and X.dtype.kind == "f"
+        return isinstance(X, np.ndarray) and X.dtype.kind == "f" or isinstance(X, Table)
 
     def _features(self, X):
         """Return the rows as the learner takes them."""
@@ -163,13 +245,21 @@ class Linear(ClassifierMixin, BaseEstimator):
         args = []
         for field in dataclasses.fields(self):
             value, switch = getattr(self, field.name), isinstance(field.default, bool)
+            rule = self._rule(field.name)
+            if rule is not None:
+                if not rule.accepts(value):
+                    raise RefusedOption(f"{field.name} is {value!r}: {rule.reason}: leave {field.name} out")
+                continue
             if isinstance(value, (bool, np.bool_)) != switch and field.name != "verbose":
                 raise HalfspaceError(f"{field.name} is {value!r}: it is {'True or False' if switch else 'neither True nor False'}")
+            if field.name in self._choices and value not in self._choices[field.name]:
+                *most, last = (f'"{choice}"' for choice in self._choices[field.name])
+                raise HalfspaceError(f"{field.name} is {value!r}: it is {', '.join(most)} or {last}")
             if field.name not in ALL_CLASSES:
                 args += self._option(field.name, value)
         if not self.fit_intercept:
             args.append("--no-bias")
-        if getattr(self, "class_weight", None) is not None:
+        if getattr(self, "class_weight", None) is not None or getattr(self, "priors", None) is not None:
             args += ["--class-weight", self._class_weights()]
         if self.random_state is not None:
             seed = self.random_state
@@ -177,6 +267,9 @@ class Linear(ClassifierMixin, BaseEstimator):
                 seed = check_random_state(seed).randint(2**31 - 1)
             args += ["--seed", str(seed)]
         return args
+
+    def _rule(self, name):
+        return next((vars(base)["_rules"][name] for base in type(self).__mro__ if name in vars(base).get("_rules", {})), None)
 
     def _option(self, name, value):
         """Return the arguments of the command for an option of the learner; None is the command's default."""
@@ -191,8 +284,16 @@ class Linear(ClassifierMixin, BaseEstimator):
         unknown = [label for label in given if label not in classes]
         if unknown and any(label not in given for label in classes):
             raise HalfspaceError(f"class_weight has the labels {unknown}, which are no classes: y has {classes}")
-        return ",".join(_rows.quoted(f"{_rows.text(label)}={_rows.text(given.get(name, 1))}")
+        return ",".join(_rows.quoted(f"{_rows.text(label)}={_rows.text(given.get(name, 1) or 1)}")
                         for name, label in zip(classes, self._labels(self.classes_).tolist()))
+
+    def _without_classes(self, y, weights):
+        """Return the weights of the rows, 0 in the rows of a class whose factor is 0."""
+        given = getattr(self, "class_weight", None)
+        left_out = [label for label, factor in given.items() if isinstance(factor, Real) and factor == 0] if hasattr(given, "items") else []
+        if not left_out:
+            return weights
+        return np.where(np.isin(y, left_out), 0.0, 1.0 if weights is None else weights)
 
     def _machine(self):
         """Return the arguments of the command that change its speed, and no result."""
@@ -202,11 +303,15 @@ class Linear(ClassifierMixin, BaseEstimator):
             raise HalfspaceError(f"n_jobs is {self.n_jobs!r}: it is a number of threads, None or -1 for all cores, -2 for all cores but 1")
         return ["--workers", str(self.n_jobs if self.n_jobs > 0 else max(1, os.cpu_count() + 1 + self.n_jobs))]
 
+    def _names(self):
+        """Return the names of X's columns, for sentences, or None if X had no names."""
+        return getattr(self, "feature_names_in_", None)
+
     def _words(self):
         words = {FLAGS.get(name, name.replace("_", "-")): name for name in self.get_params(deep=False)}
         return dict(words, seed="random_state", workers="n_jobs", **{"no-bias": "fit_intercept=False", f"algo {self._algorithm}": type(self).__name__})
 
-    def __sklearn_tags__(self):  # scikit-learn 1.6 and later
+    def __sklearn_tags__(self) -> Any:  # scikit-learn 1.6 and later
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -215,7 +320,7 @@ class Linear(ClassifierMixin, BaseEstimator):
 class Probabilities:
     """Probabilities of a learner whose scores are log odds."""
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """Return the probabilities of the classes, in float64, shape (rows, classes); each row adds up to 1.
 
         The scores are the command's scores. The probabilities are computed from the scores in float64; `halfspace predict
@@ -232,7 +337,7 @@ class Probabilities:
         sums = odds.sum(axis=1, keepdims=True)
         return np.where(sums > 0, odds / np.where(sums > 0, sums, 1), 1 / odds.shape[1])
 
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Return the logarithms of the probabilities, shape (rows, classes)."""
         return np.log(self.predict_proba(X))
 
@@ -244,14 +349,14 @@ class Online:
         return {"_xfail_checks": {"check_sample_weights_invariance":
                                   "the check shuffles the rows, and the order of the rows is a part of an online training"}}
 
-    def __sklearn_tags__(self):  # scikit-learn 1.6 and later look for both; there, the caller of a check expects failures
+    def __sklearn_tags__(self) -> Any:  # scikit-learn 1.6 and later look for both; there, the caller of a check expects failures
         return super().__sklearn_tags__()
 
 
 class Incremental(Online):
     """Training on batches of rows, one after another."""
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows once, in their order, and go on from the weights so far.
 
         Parameters
@@ -270,7 +375,7 @@ class Incremental(Online):
         if isinstance(self.class_weight, str):
             raise HalfspaceError(f"class_weight is {self.class_weight!r}: partial_fit takes a dict, since a batch does not tell how many rows classes have")
         first = not hasattr(self, "model_")
-        X, y = check_rows(self, X, y, reset=first)
+        X, y = check_rows(self, tabled(X, "X"), y, reset=first)
         weights = weights_of(sample_weight, X)
         if first:
             self._name_classes(distinct(y) if classes is None else np.unique(classes))
@@ -283,7 +388,7 @@ class Incremental(Online):
             X, y, weights = with_classes(X, y, weights, self.classes_)
         with Files() as files:
             more = [] if first else ["--init", files.input("init", lambda f: f.write(self.model_.encode()))]
-            self._train(files, X, self._labels(y), weights, ["--epochs", "1", "--order", "cyclic", *more])
+            self._train(files, X, y, weights, ["--epochs", "1", "--order", "cyclic", *more])
         return self
 
 
@@ -333,5 +438,5 @@ def with_classes(X, y, weights, classes):
         from scipy import sparse
         X = sparse.vstack([X, sparse.csr_matrix(zeros)], format="csr")
     else:
-        X = np.concatenate([X, zeros])
+        X = np.concatenate([np.asarray(X), zeros])
     return X, np.concatenate([y, missing]), np.concatenate([weights, np.zeros(len(missing))])

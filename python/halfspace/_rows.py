@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
 
 import numpy as np
 
 from ._command import Folder, HalfspaceError, Memory
 from ._pages import HugePages
+from ._tables import WEIGHTS, Columns, Table, table_of
 
 PANEL = 1 << 20  # numbers that are written at a time
 THREADS = 4  # enough for the speed of the memory
@@ -38,18 +41,18 @@ def _type(X) -> np.dtype:
 
 def _array(files: Memory | Folder, name: str, values, dtype: np.dtype) -> str:
     """Return the path of a new file with an array in NumPy's format and another type."""
-    values = np.asarray(values)
+    values = values if isinstance(values, Columns) else np.asarray(values)
     return files.input(name, lambda file: _write(file, values, dtype))
 
 
 def _write(file, values, dtype: np.dtype) -> None:
     """Write an array in NumPy's format and another type, in the order of C, or of Fortran if the numbers of its columns are nearer in memory."""
-    fortran = values.ndim == 2 and not values.flags.c_contiguous and abs(values.strides[0]) < abs(values.strides[1])
+    fortran = values.ndim == 2 and (isinstance(values, Columns) or not values.flags.c_contiguous and abs(values.strides[0]) < abs(values.strides[1]))
     np.lib.format.write_array_header_1_0(
         file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": fortran, "shape": values.shape})
     large = False
     try:
-        _fill(file, np.atleast_1d(values.T if fortran else values), dtype)
+        _fill(file, values.lines() if isinstance(values, Columns) else np.atleast_1d(values.T if fortran else values), dtype)
     except FloatingPointError:
         large = True
     if large:
@@ -75,6 +78,8 @@ def _fill(file, lines, dtype: np.dtype) -> None:
 
 def _refuse_large(values) -> None:
     """Raise an error that names a number that is too large for float32."""
+    if isinstance(values, Columns):
+        values = np.asarray(values, np.float64)
     step = max(1, PANEL * len(values) // values.size)
     for first in range(0, len(values), step):
         panel = values[first:first + step]
@@ -93,54 +98,129 @@ def _write_csr(file, X) -> None:
     sparse.save_npz(file, X, compressed=False)
 
 
-def source(files: Memory | Folder, data, label=None, weight_option: str | None = None, options: dict | None = None) -> list[str]:
+ROLES = "label", "sample_weight", "group", "order_by"  # options that name columns that are no features
+
+
+def source(files: Memory | Folder, data, label=None, options: dict | None = None, learns: bool = False) -> list[str]:
     """Return the arguments that name the rows of paths, a table or a matrix, and their labels.
 
-    Sample weights of a matrix are taken out of `options`.
+    An array of sample weights, and the types of categories if the command learns from the rows, are taken out of `options`
+    or added to it.
     """
+    options = {} if options is None else options
     if isinstance(data, (str, os.PathLike)):
         data = [data]
     if isinstance(data, (list, tuple)) and data and all(isinstance(path, (str, os.PathLike)) for path in data):
         if any(os.fspath(path) in STDIN for path in data):
             raise HalfspaceError("data is standard input, which the command does not get from Python: give a file or a table")
+        if label is not None and not _is_name(label):
+            raise HalfspaceError(f"label is of type {type(label).__name__}, and data is a path: give the name of the file's column with the classes")
         return [*map(os.fspath, data), *([] if label is None else ["--label", str(label)])]
-    if hasattr(data, "columns") or hasattr(data, "column_names"):
-        if label is not None and not isinstance(label, (str, int, float, np.generic)):
-            raise HalfspaceError(f"label is of type {type(label).__name__}: give the name of the table's column with the classes")
-        return [*_table(files, data), *([] if label is None else ["--label", str(label)])]
-    weights = options.pop(weight_option, None) if weight_option and options else None
-    matrix = data if hasattr(data, "tocsr") else np.asarray(data)
-    if matrix.ndim != 2 or not hasattr(data, "tocsr") and matrix.dtype.kind not in "biuf":
-        raise HalfspaceError(f"data is of type {type(data).__name__}: give paths, a DataFrame, an Arrow table, or a matrix of numbers")
-    return send(files, matrix, None if label is None else _labels(np.asarray(label)), weights)
+    table = table_of(data)
+    if table is not None:
+        return _table(files, table, label, options, learns)
+    matrix = _matrix(data)
+    weights = options.pop(WEIGHTS, None)
+    if label is not None and (_is_name(label) or isinstance(label, np.generic)):
+        raise HalfspaceError(f"label is {label!r}, and data is an array, whose columns have no names: give the array of labels")
+    return send(files, matrix, None if label is None else labels(label, len(data)), weights)
 
 
-def _labels(y):
-    """Return labels in a type of the command; pandas has texts as objects."""
-    if y.dtype != object:
-        return y
+def _is_name(label) -> bool:
+    return isinstance(label, (str, int, float, np.generic))
+
+
+def _matrix(data):
+    """Return an array or a CSR matrix of numbers."""
+    if hasattr(data, "tocsr"):
+        return data
+    if isinstance(data, np.ma.MaskedArray) and data.mask.any():
+        if data.dtype.kind not in "biuf":
+            raise HalfspaceError(f"data is a masked array of {data.dtype}: give an array of numbers")
+        return data.astype(np.float32 if data.dtype.kind == "f" and data.dtype.itemsize <= 4 else np.float64).filled(np.nan)
+    matrix = np.asarray(data)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        what = f" of {matrix.ndim} dimensions and type {matrix.dtype}" if isinstance(data, np.ndarray) else ""
+        raise HalfspaceError(f"data is of type {type(data).__name__}{what}: give paths, a DataFrame, an Arrow table, or a matrix of numbers")
+    return matrix
+
+
+def labels(y, rows: int | None = None) -> np.ndarray:
+    """Return labels as an array of shape (rows,) in a type of the command; libraries have texts as objects."""
+    table = table_of(y, "label")
+    if table is not None:
+        if table.shape[1] != 1:
+            raise HalfspaceError(f"label has {table.shape[1]} columns: give one")
+        y = table.frame.iloc[:, 0] if hasattr(table.frame, "iloc") else table.frame[table.names[0]]
+    if isinstance(y, np.ma.MaskedArray) and y.mask.any():
+        raise HalfspaceError(f"label is masked in row {int(np.argmax(y.mask))}: leave the rows without a label out")
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise HalfspaceError(f"label has {values.ndim} dimensions: give a label for each row")
+    if rows is not None and len(values) != rows:
+        raise HalfspaceError(f"label has {len(values)} values, and data has {rows} rows")
+    if values.dtype != object:
+        return values
     for kind, types in (str, str), (bool, (bool, np.bool_)), (np.int64, (int, np.integer)):
-        if all(isinstance(value, types) for value in y.flat):
-            return y.astype(kind)
+        if all(isinstance(value, types) for value in values):
+            return values.astype(kind)
     raise HalfspaceError("label has values of several types: give numbers alone or texts alone")
 
 
-def _table(files: Memory | Folder, table) -> list[str]:
-    """Return the arguments that name a file with a table: Parquet by polars, Arrow IPC by pyarrow, else CSV by pandas."""
-    if type(table).__module__.startswith("polars"):
-        return [files.input("data.parquet", lambda file: getattr(table, "collect", lambda: table)().write_parquet(file, compression="uncompressed"))]
-    try:
-        import pyarrow
-    except ImportError:
-        # Names may look like numbers.
-        return [files.input("data.csv", lambda file: table.to_csv(file, index=False, mode="wb")), "--header", "yes"]
-    if not isinstance(table, pyarrow.Table):
-        table = pyarrow.Table.from_pandas(table, preserve_index=False)
+def _table(files: Memory | Folder, table: Table, label, options: dict, learns: bool) -> list[str]:
+    """Return the arguments that name a file with a table, and its column of labels."""
+    if learns:
+        table.check()
+    weights = options.get(WEIGHTS)
+    if weights is not None and not isinstance(weights, str):
+        weights = np.asarray(weights, np.float64)
+        if weights.shape != (len(table),):
+            raise HalfspaceError(f"sample_weight has the shape {weights.shape}, and data has {len(table)} rows: give a number for each row")
+        options[WEIGHTS] = _free(table, WEIGHTS)
+        table = table.with_column(options[WEIGHTS], weights)
+    if label is not None and not _is_name(label):
+        name, values = getattr(label, "name", None), labels(label, len(table))
+        if _has(table, name, values):  # train(table, table["y"]) means the column, which is no feature
+            label = name
+        else:
+            label = _free(table, name if isinstance(name, str) and name else "label")
+            table = table.with_column(label, values)
+    categories = table.categories() if learns and options.get("prepare") != "none" and options.get("categorical") is None else []
+    taken = {str(label), *(str(options.get(role)) for role in ROLES)}
+    found = [name for name in categories if name not in taken and not _matches(name, options.get("exclude"))
+             and (options.get("features") is None or _matches(name, options["features"]))]
+    if found:
+        given = options.get("type") or {}
+        if not isinstance(given, Mapping):
+            given = dict(item.rsplit("=", 1) if "=" in item else (item, "") for item in ([given] if isinstance(given, str) else given))
+        options["type"] = {**{name: "category" for name in found}, **given}
+    return [files.input("data.arrow", table.write), *([] if label is None else ["--label", str(label)])]
 
-    def write(file):
-        with pyarrow.ipc.new_file(file, table.schema) as out:
-            out.write_table(table)
-    return [files.input("data.arrow", write)]
+
+def _has(table: Table, name, values: np.ndarray) -> bool:
+    """Return whether a column of a table has a name and values."""
+    if not isinstance(name, str) or name not in table.names:
+        return False
+    try:
+        return np.array_equal(labels(table.frame[name]), values)
+    except HalfspaceError:  # no labels
+        return False
+
+
+def _free(table: Table, name: str) -> str:
+    """Return a name that no column has."""
+    names = set(table.texts())
+    while name in names:
+        name += "_"
+    return name
+
+
+def _matches(name: str, patterns) -> bool:
+    """Return whether an option names a column, by its name or by a pattern."""
+    patterns = patterns.split(",") if isinstance(patterns, str) else patterns or []
+    return any(fnmatchcase(name, str(pattern)) for pattern in patterns)
 
 
 def argument(flag: str, value) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import halfspace
-from halfspace import HalfspaceError, HalfspaceWarning, _pages
+from halfspace import HalfspaceError, HalfspaceWarning, _pages, _tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")
 
@@ -50,8 +50,13 @@ def test_no_model(tmp_path):
 
 def test_label_of_a_table():
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(HalfspaceError, match="name of the table's column"):
-        halfspace.train(pandas.DataFrame({"a": [1, 2]}), np.array([0, 1]))
+    with pytest.raises(HalfspaceError, match="label has 3 values, and data has 2 rows"):
+        halfspace.train(pandas.DataFrame({"a": [1, 2]}), np.array([0, 1, 0]))
+
+
+def test_labels_of_files(cancer):
+    with pytest.raises(HalfspaceError, match="data is a path: give the name of the file's column"):
+        halfspace.train(cancer, np.array([0, 1]))
 
 
 def test_grid(cancer):
@@ -89,7 +94,9 @@ def test_onnx(command, tmp_path, cancer):
 def test_compare(cancer):
     table = halfspace.compare(cancer, "diagnosis", algo=["logistic", "svm"], cv=3)
     assert table.learners[0]["accuracy"] > 0.95 and 'algo="logistic"' in repr(table) and "<table>" in table._repr_html_()
-    assert len(table.to_pandas()) == len(table.learners) if pytest.importorskip("pandas") else True
+    assert table.baseline["class"] == "benign" and repr(table).splitlines()[-1].split()[:4] == ["always", "benign", "212", "0.627417"]
+    frame = pytest.importorskip("pandas") and table.to_pandas()
+    assert len(frame) == len(table.learners) + 1 and frame.options.iloc[-1] == "always benign"
 
 
 def test_compare_weights():
@@ -249,3 +256,76 @@ def test_text_of_a_table():
     table = pandas.DataFrame({"text": texts * 30, "y": [text + "!" for text in texts] * 30})
     model = halfspace.train(table, "y", algo="logistic")
     assert model.predict(table).tolist() == table.y.tolist()
+
+
+def test_words():
+    pd = pytest.importorskip("pandas")
+    rows = [(f"good lovely tea {i}", "yes") if i % 2 else (f"bad cold tea {i}", "no") for i in range(40)]
+    data = pd.DataFrame(rows, columns=["review", "liked"])
+    model = halfspace.train(data, label="liked", type="review=words:2")
+    assert list(model.predict(data)) == [liked for _, liked in rows]
+    assert "review: good" in model.features and "review: bad cold" in model.features
+    explained = model.explain_rows(data, 2)
+    assert len(explained) == 40 and explained[0].startswith("review: ") and explained[0].count(", ") == 1
+
+
+def test_explain(example, cancer):
+    """Contributions and the bias add up to the score, whatever the features are made of."""
+    pandas = pytest.importorskip("pandas")
+    model = halfspace.train(cancer, "diagnosis")
+    rows = np.random.RandomState(0).normal(size=(5, 30)) * 100
+    table = pandas.DataFrame(rows, columns=model.features)
+    for i in range(5):
+        explanation = model.explain(table.iloc[i])
+        assert explanation.class_ == "malignant" and explanation.score == model.decision_function(table[i:i + 1])[0]
+        scale = sum(abs(value) for _, value in explanation.contributions)
+        assert abs(explanation.bias + sum(value for _, value in explanation.contributions) - explanation.score) < 1e-6 * scale
+        assert repr(explanation).splitlines()[0] == "score of malignant" and "malignant" in explanation._repr_html_()
+        assert len(explanation.to_pandas()) == 30
+    expected = {column["name"]: weight * (row - column["center"][0]) / column["scale"][0] for column, weight, row in
+                zip(model.document["preprocessing"]["columns"], model.weights[0], rows[4])}
+    for name, value in explanation.contributions:
+        assert value == pytest.approx(expected[name], rel=1e-4, abs=1e-6)
+    table = pandas.DataFrame({"plan": ["a", "b", "c, d", None] * 40, "day": pandas.date_range("2026-01-01", periods=160),
+                              "price": np.linspace(0, 1, 160), "gone": ["no", "no", "yes", "perhaps"] * 40})
+    model = halfspace.train(table, "gone")
+    for row in table[2:3], table.iloc[2], table.iloc[2].to_dict():
+        explanation = model.explain(row)
+        assert explanation.class_ == "yes" and explanation.contributions[0][0] == "plan=c, d"
+    assert model.explain(table[:1], class_="perhaps").score == model.decision_function(table[:1])[0, 1]
+    for call, sentence in ((lambda: model.explain(table[:3]), "row has 3 rows: give one"), (lambda: model.explain(table[:1], class_="q"), "class_ is 'q', which is no class"),
+                           (lambda: halfspace.train(cancer, "diagnosis", algo="kernel-perceptron", kernel="rbf", standardize=True).explain({}), "no weights of features")):
+        with pytest.raises(HalfspaceError, match=sentence):
+            call()
+
+
+def test_plot(cancer, monkeypatch, tmp_path):
+    model = halfspace.train(cancer, "diagnosis")
+    picture = model.plot("roc", cancer)
+    assert picture.svg.startswith("<svg") and picture._repr_svg_() == picture.svg
+    picture.save(tmp_path / "roc.svg")
+    for call, sentence in ((lambda: model.plot("roc"), "data is missing"), (lambda: model.plot("pie"), "kind is 'pie': it is weights, alphas"), (lambda: model.plot("roc", cancer, ax=3), "ax is for weights")):
+        with pytest.raises(HalfspaceError, match=sentence):
+            call()
+    found = _tables.imported
+    monkeypatch.setattr(_tables, "imported", lambda name, try_import=False: None if name == "matplotlib" else found(name, try_import))
+    assert model.plot().svg.startswith("<svg")
+    monkeypatch.undo()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = model.plot()
+    assert len(axes.patches) == 20 and axes.get_yticklabels()[-1].get_text() == max(zip(abs(model.weights[0]), model.features))[1]
+
+
+def test_pages_of_models(cancer):
+    model = halfspace.train(cancer, "diagnosis")
+    page = model._repr_html_()
+    assert "benign, malignant" in page and "accuracy 98.77%" in page and max(zip(abs(model.weights[0]), model.features))[1] in page
+    many = halfspace.train(np.eye(40), np.arange(40) % 20, algo="perceptron")
+    assert repr(many).endswith("classes 0, 1, 2, 3, 4, 5, 6, 7, 8, and 11 more>")
+
+
+def test_versions(capsys):
+    halfspace.show_versions()
+    said = capsys.readouterr().out
+    assert said.startswith(f"halfspace {halfspace.__version__}\ncommand ") and f"numpy {np.__version__}" in said

@@ -246,12 +246,12 @@ def test_progress_without_a_standard_error(stderr):
     """Progress that cannot be shown does not fill the pipe, which would stop the command."""
     process = start(PROGRAM.split("try:")[0] + f'''
 import os, threading
-from halfspace import _command
+from halfspace import _command, _progress
 sys.stderr = {stderr}
 if sys.stderr: sys.stderr.close()
 read, write = os.pipe()
 said = []
-listener = threading.Thread(target=_command._listen, args=(os.fdopen(read, "rb"), said, True))
+listener = threading.Thread(target=_command._listen, args=(os.fdopen(read, "rb"), said, _progress.Lines(0)))
 listener.start()
 with os.fdopen(write, "wb") as pipe: pipe.write(b"training: 1 %\\n" * 100000 + b"note: end\\n")
 listener.join()
@@ -269,5 +269,5 @@ def test_no_command(monkeypatch):
 
 def test_progress(capsys):
     X = np.random.RandomState(0).normal(size=(2000, 3))
-    halfspace.train(X, (X[:, 0] > 0).astype(int), algo="averaged", verbose=True)
+    halfspace.train(X, (X[:, 0] > 0).astype(int), algo="averaged", progress=True)
     assert "training" in capsys.readouterr().err

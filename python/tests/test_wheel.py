@@ -2,10 +2,12 @@
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import venv
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ pytest.importorskip("hatchling")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the wheel of Linux")
+@pytest.mark.skipif(sys.prefix != sys.base_prefix, reason="a virtual environment in another one does not see its libraries")
 def test_wheel(tmp_path):
     system = "linux/arm64" if platform.machine() == "aarch64" else "linux/amd64"
     environment = dict(os.environ, HALFSPACE_WHEEL_COMMAND=os.environ["HALFSPACE_BINARY"], HALFSPACE_WHEEL_SYSTEM=system)
@@ -37,3 +40,34 @@ print(halfspace.Perceptron().fit(X, ["no", "yes", "yes"]).predict(X), binary())
     done = subprocess.run([python, "-W", "ignore", "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("['no' 'yes' 'yes']") and str(tmp_path / "venv") in done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of what `pip install` of the folder reads."""
+    shutil.copytree(ROOT / "python", tmp_path / "python", ignore=shutil.ignore_patterns("tests", "__pycache__", "bin"))
+    (tmp_path / "cmd" / "internal" / "cli").mkdir(parents=True)
+    for name in "LICENSE", "cmd/internal/cli/licenses.txt":
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path / "python"
+
+
+def install(folder, target, **environment):
+    for name in "HALFSPACE_WHEEL_COMMAND", "HALFSPACE_WHEEL_SYSTEM":
+        os.environ.pop(name, None)
+    return subprocess.run([sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-build-isolation", "--target", target, folder],
+                          env=dict(os.environ, **environment), capture_output=True, text=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the wheel of Linux")
+def test_install_from_the_folder(tmp_path, folder):
+    """pip takes the command of a wheel in dist, and without one says that Go builds it."""
+    done = install(folder, tmp_path / "none", PATH=str(tmp_path))
+    assert done.returncode != 0 and "make wheel writes the wheel; Go 1.26 is at https://go.dev/dl" in done.stdout + done.stderr
+    system = "linux/arm64" if platform.machine() == "aarch64" else "linux/amd64"
+    environment = dict(os.environ, HALFSPACE_WHEEL_COMMAND=os.environ["HALFSPACE_BINARY"], HALFSPACE_WHEEL_SYSTEM=system)
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist"], cwd=folder, env=environment, check=True, capture_output=True)
+    done = install(folder, tmp_path / "some", PATH=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    command = tmp_path / "some" / "halfspace" / "bin" / "halfspace"
+    assert command.read_bytes() == Path(os.environ["HALFSPACE_BINARY"]).read_bytes() and os.access(command, os.X_OK)

@@ -85,7 +85,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err := cmp.Or(o.Check(), flags.CheckWorkers(o.workers), o.data.Check()); err != nil {
 			return err
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,7 @@ func Inspect(a *console.App) *cobra.Command {
 
   - a model: how it was trained, from which data, and its largest weights
   - a proof that check --json printed: its verdict, and code that verifies it
+  - a Delta or Iceberg table: its version, rows and columns
   - a folder: its data files
   - a Parquet file: its rows, columns and row groups
   - a CSV, JSON Lines, svmlight, Arrow IPC or NumPy file: its rows and columns`,
@@ -75,8 +76,8 @@ func Inspect(a *console.App) *cobra.Command {
 		case len(rowsOptions(cmd)) > 0:
 			return console.Usagef("--%s without --label: inspect reads the rows with --label COLUMN alone",
 				strings.Join(rowsOptions(cmd), ", --"))
-		case err == nil && info.IsDir() || err != nil && files.Scheme(args[0]) != "":
-			return inspectFolder(cmd.Context(), a, args[0], asJSON)
+		case dataset.MayBeLake(args[0]) || err == nil && info.IsDir() || err != nil && files.Scheme(args[0]) != "":
+			return inspectFolder(cmd.Context(), a, args[0], data.Options, &memory, asJSON)
 		}
 		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
 	}
@@ -121,10 +122,14 @@ type folderReport struct {
 	Partitions []string `json:"partitions"` // columns that the names of folders give
 }
 
-func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool) error {
+// inspectFolder shows the version of a lake table that a path names, or the files of a folder.
+func inspectFolder(ctx context.Context, a *console.App, path string, opt dataset.Options, memory *flags.Size, asJSON bool) error {
+	if is, err := inspectLake(ctx, a, path, opt, memory, asJSON); is || err != nil {
+		return err
+	}
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
-	if r.Files, err = dataset.Expand(ctx, []string{path}, a.Warn); err != nil {
+	if r.Files, err = opt.Expand(ctx, []string{path}, a.Warn); err != nil {
 		return err
 	}
 	for _, file := range r.Files {
@@ -143,6 +148,44 @@ func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool
 		s.Line("\nhalfspace inspect %s --label COLUMN shows the columns and their values.", path)
 		return s
 	})
+}
+
+// A lakeReport is the JSON object of inspect --json for a lake table.
+type lakeReport struct {
+	Kind string `json:"kind"` // "lake table"
+	*dataset.LakeInfo
+}
+
+// inspectLake shows the version of a lake table that a path names. It returns false if the path names none.
+func inspectLake(ctx context.Context, a *console.App, path string, opt dataset.Options, memory *flags.Size, asJSON bool) (bool, error) {
+	var undo func()
+	opt.Memory, undo = memory.Hold()
+	defer undo()
+	opt.Warn = a.Warn
+	info, err := dataset.InspectLake(ctx, path, opt)
+	if info == nil || err != nil {
+		return false, err
+	}
+	r := lakeReport{"lake table", info}
+	return true, a.Report(asJSON, r, r.sheet)
+}
+
+func (r lakeReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
+	s.Line("%s: %s\n", r.Path, r.Version)
+	removed := ""
+	if r.Removed > 0 {
+		removed = fmt.Sprintf(", and %s more in the files, which the version leaves out", humanize.Count(r.Removed))
+	}
+	s.Pairs("rows", humanize.Count(r.Rows)+removed,
+		"files", humanize.Count(int64(r.Files)), "size", humanize.Size(r.Bytes), "columns", humanize.Count(int64(len(r.Columns))))
+	rows := [][]string{{"column", "type", "feature"}}
+	for _, c := range r.Columns {
+		rows = append(rows, []string{c.Name, c.Type, yesNo(c.Feature)})
+	}
+	s.Line("")
+	s.Table(rows)
+	return s
 }
 
 func inspectData(ctx context.Context, a *console.App, path string, text dataset.TextOptions, memory *flags.Size, asJSON bool) error {

@@ -122,6 +122,8 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 			how = fmt.Sprintf("numbered from %d to %d", c.First, c.First+c.Elements-1)
 		case c.Kind == schema.OneHotColumn:
 			how = "one-hot: " + humanize.FirstCharacters(strings.Join(c.Categories, ", "), 60)
+		case c.Words != nil:
+			how = c.Words.String()
 		case c.Kind == schema.CrossColumn:
 			name = "cross"
 			fallthrough
@@ -163,6 +165,9 @@ func (r modelReport) pairs() []string {
 	data := humanize.Plural(r.Data.Rows, "row")
 	if r.Data.Fingerprint != "" { // an interrupt may leave no time for the fingerprint
 		data += ", " + r.Data.Fingerprint
+	}
+	if r.Data.Lake != "" {
+		data += ", " + r.Data.Lake
 	}
 	return append(pairs, "data", data)
 }

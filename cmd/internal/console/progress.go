@@ -46,8 +46,9 @@ type Progress struct {
 	printNotes func()    // prints the notes that are held; it is called once, after longestHold
 }
 
-// On a terminal the line is rewritten at most once per oftenest, and each heartbeat even if nothing changed. Elsewhere
-// the time between two lines of a step doubles from line to line, from firstWait up to mostWait.
+// On a terminal the line is rewritten at most once per shortestRewrite, and each heartbeat even if nothing changed. The
+// Python package gets new lines as often. Elsewhere the time between two lines of a step doubles from line to line, from
+// firstWait up to mostWait.
 const (
 	shortestRewrite = 100 * time.Millisecond
 	heartbeat       = time.Second
@@ -152,7 +153,7 @@ func (p *Progress) beat() {
 // paint writes the line if enough time has passed since the last line.
 func (p *Progress) paint(now time.Time) {
 	wait := p.wait
-	if p.term != nil {
+	if p.term != nil || ForPython { // the Python package makes a bar of the lines
 		wait = shortestRewrite
 	}
 	if !p.paintedAt.IsZero() && now.Sub(p.paintedAt) < wait {

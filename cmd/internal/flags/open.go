@@ -62,7 +62,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 func (o *Options) validationOptions(spec *schema.Spec, bar *console.Progress) dataset.Options {
 	own := *o
 	d := &own.Data
-	d.Labels, d.Weights, d.Sample, d.Limit = "", "", 0, 0 // of the training rows
+	d.Labels, d.Weights, d.Version, d.Sample, d.Limit = "", "", "", 0, 0 // of the training rows
 	d.Spec, d.Label = spec, spec.Label
 	return own.options(bar)
 }

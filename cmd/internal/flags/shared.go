@@ -130,6 +130,10 @@ func (d *Data) AddRows(cmd *cobra.Command) {
 	f.Float64Var(&d.Sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same "+
 		"rows, which a hash of their numbers chooses.")
 	f.Int64Var(&d.Limit, "limit", 0, "`NUMBER` Most rows to take: the first that --where and --sample choose.")
+	f.StringVar(&d.Version, "version", "", "`NUMBER` Read this version of a Delta table, or the metadata with this number of an Iceberg "+
+		"table. (default the newest)")
+	f.BoolVar(&d.Raw, "raw", false, "Read the files in the folder of a lake table as they are, without its log: with removed rows, "+
+		"and with columns as the files name them.")
 	f.StringVar(&d.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a "+
 		"wrong number of fields, a text among numbers (without --rejects: a missing value, or the column becomes text), "+
 		"broken quotes or JSON. Write them to this file, with the reasons.")

@@ -140,7 +140,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err != nil {
 		return err
 	}
-	paths, err := dataset.Expand(ctx, args, a.Warn)
+	paths, err := o.Data.Expand(ctx, args, a.Warn)
 	if err = cmp.Or(o.suits(models), err, o.checkSave(a, paths)); err != nil {
 		return err
 	}

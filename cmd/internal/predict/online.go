@@ -30,6 +30,7 @@ type onlineOptions struct {
 	json      bool
 	reporting report.Options
 	eta       float64
+	words     []string // columns of words
 	algo      string
 	learner   *train.Learner // nil: the perceptron
 	out       string
@@ -76,12 +77,13 @@ doesn't say how many features it has.`,
 			return err
 		}
 		flags.NameArrays(&o.Data.Options)
+		o.codeWords(a)
 		if o.Data.Label == "" {
 			if o.Data.Label = dataset.DefaultLabel(cmd.Context(), args); o.Data.Label == "" {
 				return console.Usagef("--label is missing: name the column that holds the classes")
 			}
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}
@@ -105,6 +107,7 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f.StringSliceVar(&o.Data.Features, "features", nil,
 		"`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.Data.Exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.StringSliceVar(&o.words, "words", nil, wordsUsage)
 	f.StringVar(&o.Data.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	names := onlineNames()
@@ -156,7 +159,7 @@ func beginningModel(a *console.App, cmd *cobra.Command, o *onlineOptions) (*mode
 			a.Note("%s was trained with --%s: online continues without it", o.model, option.name)
 		}
 	}
-	for _, name := range []string{"features", "exclude", "positive", "no-bias"} {
+	for _, name := range []string{"features", "exclude", "words", "positive", "no-bias"} {
 		if cmd.Flags().Changed(name) {
 			a.Note("--%s has no effect with --model", name)
 		}
@@ -241,7 +244,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	defer undo()
 	opt.DropUnlabelled = true
 	if opt.End = end; m != nil {
-		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
+		opt.Spec, opt.Features, opt.Exclude, opt.Categorical, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", "", false
 	}
 	table, err := dataset.Examine(work, paths, opt)
 	if err != nil {
@@ -273,6 +276,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if f == nil {
 		return console.OfLearner(err, false)
 	}
+	f.Model.Data.Lake = table.Lake()
 	r := newOnlineReport(f, err != nil)
 	if o.out != "" {
 		r.Model = &o.out

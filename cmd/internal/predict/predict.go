@@ -35,6 +35,7 @@ type predictOptions struct {
 	score     bool
 	proba     bool
 	project   bool
+	explain   int             // number of features of an explanation; 0: none
 	threshold flags.Threshold // replaces the model's threshold
 }
 
@@ -75,6 +76,9 @@ predictions, or with --score, --proba or --project these alone.`,
 		case o.project && m.Projection == nil:
 			return message.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
 		}
+		if err := o.checkExplains(m); err != nil {
+			return err
+		}
 		if o.threshold.By != "" {
 			at, err := o.threshold.Of(m)
 			if err != nil {
@@ -82,7 +86,7 @@ predictions, or with --score, --proba or --project these alone.`,
 			}
 			m.SetThreshold(at)
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}
@@ -110,6 +114,7 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.project, "project", false,
 		"Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates "+
 			"along the directions in which the classes differ most.")
+	f.IntVar(&o.explain, "explain", 0, explainUsage)
 	o.file.AddJSON(cmd)
 	o.Scan.AddTo(cmd)
 }
@@ -143,7 +148,7 @@ func (o *predictOptions) check(args []string) error {
 		}
 	}
 	o.model = o.models[0]
-	return cmp.Or(o.file.Check(), o.Scan.Check())
+	return cmp.Or(o.checkExplain(), o.file.Check(), o.Scan.Check())
 }
 
 // numpy tells whether the predictions are written as an array of NumPy.
@@ -201,6 +206,7 @@ type predictions struct {
 	rows            int64
 	writesEachBlock bool // each block's predictions are written at once
 
+	weights    [][]float64 // of the model
 	directions [][]float32 // weights of the columns "projection_1", ...
 
 	dropsRows   bool   // rows with missing values get nulls
@@ -209,7 +215,7 @@ type predictions struct {
 }
 
 func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
-	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold()}
+	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold(), weights: m.Weights}
 	var err error
 	if p.scorer, err = predict.NewScorer(m, o.Workers); err != nil {
 		return nil, err
@@ -294,6 +300,9 @@ func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []in
 			add(records.ProbabilityName(p.spec.Classes[class]), records.Floats(odds, valid))
 		}
 	}
+	if p.o.explain > 0 {
+		add(explanationName, explanations(p.spec, p.weights, b, predicted, p.o.explain, valid))
+	}
 	for i, direction := range p.directions {
 		coordinates := make([]float32, b.Len())
 		b.Scores(direction, coordinates)
@@ -302,7 +311,7 @@ func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []in
 }
 
 func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
-	names := append(records.ScoreNames(p.spec.Classes), records.PredictionName)
+	names := append(records.ScoreNames(p.spec.Classes), records.PredictionName, explanationName)
 	for _, c := range p.spec.Classes {
 		names = append(names, records.ProbabilityName(c))
 	}

@@ -13,7 +13,6 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/dataset"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -167,7 +166,7 @@ func (p *picture) check(k *kind) error {
 	}
 	inputs := slices.Concat(p.models, []string{p.trace})
 	if k.needsData {
-		paths, err := dataset.Expand(p.ctx, p.args, p.Warn)
+		paths, err := p.data.Expand(p.ctx, p.args, p.Warn)
 		if err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (t *weightTable) number(term *model.Term, means []float64) {
 // columns are taken as 0, since a category there shares its feature with others.
 func (t *weightTable) means(term *model.Term) []float64 {
 	means := make([]float64, len(t.Weights))
-	if term.Column.Hashed() {
+	if term.Column.Hashed() || term.Column.Words != nil {
 		return means
 	}
 	t.hasCategories = true
@@ -216,7 +216,7 @@ func (t *weightTable) group(term *model.Term, means []float64, isMarked bool) {
 	if n := term.Features - len(order); n > 0 {
 		t.rows = append(t.rows, t.blankRow("– "+humanize.Plural(int64(n), "other")))
 	}
-	if term.Column.Hashed() {
+	if term.Column.Hashed() || term.Column.Words != nil {
 		return
 	}
 	row := t.blankRow("– (missing or new)")

@@ -120,7 +120,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
-		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
+		paths, err := o.Data.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}
@@ -287,6 +287,9 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []tra
 			l, err := o.learner(e.options)
 			if err != nil {
 				return nil, nil, err
+			}
+			if hasWords(spec) {
+				l = withWordsL2(l)
 			}
 			learners, names = append(learners, l), append(names, e.options)
 		}

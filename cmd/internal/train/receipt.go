@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +15,7 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
 	"halfspace/internal/files"
 	"halfspace/internal/message"
 	"halfspace/kernel"
@@ -104,7 +106,11 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
 		return message.Errorf("--receipt: %w", err)
 	}
-	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+	typed := t.typed
+	if len(t.lakeVersions) > 0 && !strings.Contains(t.lakeVersions, ",") && t.Data.Version == "" { // verify reads it again
+		typed = append(slices.Clone(typed), model.TypedOption{Option: "version", Values: []string{t.lakeVersions}})
+	}
+	r.Options, r.Machine = typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPU: kernel.DetectedCPU().Brand,
 		ISA: kernel.Active().String(), Workers: t.Workers, IsStreamed: !t.inMemory(), Seconds: t.seconds.Train}
 	return r.Save(t.receipt)
@@ -114,7 +120,10 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 // standard input and files that aren't regular.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
-	paths = t.Data.With(paths)
+	paths, err := dataset.FilesOf(ctx, t.Data.With(paths))
+	if err != nil {
+		return nil, err
+	}
 	if t.init != "" {
 		paths = append(slices.Clone(paths), t.init)
 	}

@@ -34,12 +34,12 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return err
 	}
 	defer saved.Close()
-	if err := o.tracing.resume(a, o.follows(), saved); err != nil {
-		return err
-	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, checkpoints: saved}
 	defer t.closeData()
-	if err := t.open(ctx, paths, validationPaths); err != nil {
+	if err = o.tracing.resume(a, o.follows(), saved); err == nil {
+		paths, validationPaths, err = t.openHeld(ctx, paths, validationPaths)
+	}
+	if err != nil {
 		return err
 	}
 	t.seconds.Load = time.Since(start).Seconds()
@@ -158,6 +158,7 @@ func (t *trainer) closeData() {
 
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
+	t.lakeVersions = dataset.LakeVersions(paths)
 	if t.holdsBack() {
 		if t.split, err = flags.ReadSplit(ctx, t.App, &t.Options, paths, t.bar); err != nil {
 			return err
@@ -178,6 +179,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 		}
 	}
 	noteClasses(t.App, t.trainOptions, spec)
+	t.setWordsL2(spec)
 	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
@@ -269,6 +271,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 // fitOptions returns the options for package train.
 func (t *trainer) fitOptions() train.Options {
 	opt := t.trainingOptions()
+	opt.Output.Lake = t.data.Lake
 	opt.Watch = train.Watch{Note: t.Warn, Stage: console.Stage(t.bar)}
 	return opt
 }

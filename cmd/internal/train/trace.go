@@ -222,7 +222,7 @@ func (o *savingOptions) check(cmd *cobra.Command) error {
 	}
 	o.sameOptions = append(o.sameOptions, [2]string{"the version of halfspace", console.Version()})
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(unrecordedOptions, f.Name) {
+		if f.Name != "version" && !slices.Contains(unrecordedOptions, f.Name) { // lakeFact is the version
 			o.sameOptions = append(o.sameOptions, [2]string{"--" + f.Name, f.Value.String()})
 		}
 	})

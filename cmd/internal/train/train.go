@@ -42,6 +42,8 @@ type trainOptions struct {
 
 	out, receipt string
 	typed        []model.TypedOption // the options that the user gave, for the receipt
+	args         []string            // DATA, as the user gave it
+	lakeVersions string              // dataset.LakeVersions of DATA; open sets it
 	saving       savingOptions
 	tracing      traceOptions
 	reporting    report.Options
@@ -135,7 +137,7 @@ Learners, and what to use them for (train --algo NAME --help has their options):
 
 // prepare checks the options. It returns the training files and the validation files.
 func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string) (paths, validation []string, err error) {
-	o.typed = typedOptions(cmd)
+	o.typed, o.args = typedOptions(cmd), args
 	if err := o.loadInit(a, cmd); err != nil {
 		return nil, nil, err
 	}
@@ -151,11 +153,12 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if o.out != "" {
 		a.KeptFiles = ": no model was written"
 	}
-	if paths, err = dataset.Expand(cmd.Context(), args, a.Warn); err != nil {
+	if paths, err = o.Data.Expand(cmd.Context(), args, a.Warn); err != nil {
 		return nil, nil, err
 	}
 	if o.validation != "" && o.share == 0 {
-		if validation, err = dataset.Expand(cmd.Context(), []string{o.validation}, a.Warn); err != nil {
+		held := dataset.Options{Raw: o.Data.Raw}
+		if validation, err = held.Expand(cmd.Context(), []string{o.validation}, a.Warn); err != nil {
 			return nil, nil, message.Errorf("--validation: %w", err)
 		}
 	}

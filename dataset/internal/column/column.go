@@ -60,6 +60,7 @@ type Column struct {
 	Constant         *Constant // the value that the file's folders name; nil: they name none
 	File             string    // the path of the first file that has the column; "": the first file
 
+	Stored arrow.DataType // the type of the values in the file, if Type is the one of a lake table; nil: Type
 	// OutOfRange is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets OutOfRange. nil: such a
 	// timestamp is an error.
 	OutOfRange *atomic.Bool

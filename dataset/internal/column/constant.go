@@ -2,11 +2,14 @@ package column
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
@@ -16,8 +19,9 @@ const Absent = -1
 
 // A Constant is the value of a column in all rows of a file.
 type Constant struct {
-	Text string
-	Null bool
+	Text     string
+	Null     bool
+	Fallback bool // counts only if the file lacks the column; otherwise the file must have the same values
 }
 
 // Lacks returns true if each row of a file has a null in the column, since neither the file nor its folders have the
@@ -64,24 +68,113 @@ func (c *Column) fill(typ arrow.DataType, rows int) arrow.Array {
 	if c.Constant == nil || c.Constant.Null {
 		return array.MakeArrayOfNull(memory.DefaultAllocator, typ, rows)
 	}
-	text := c.Constant.Text
+	values, _ := c.Constant.Values(typ, rows) // the texts of all files, or a table, determined the type
+	return values
+}
+
+// Values returns an array of rows values of a type, each of them the constant. It returns an error if the text is no value of the
+// type: a number, true or false, a date as 2006-01-02, a time by RFC 3339, or the bytes themselves.
+func (c *Constant) Values(typ arrow.DataType, rows int) (arrow.Array, error) {
 	b := array.NewBuilder(memory.DefaultAllocator, typ)
 	defer b.Release()
 	b.Reserve(rows)
+	err := c.append(b, typ, rows)
+	return b.NewArray(), err
+}
+
+func (c *Constant) append(b array.Builder, typ arrow.DataType, rows int) (err error) {
+	text := c.Text
+	if arrow.IsSignedInteger(typ.ID()) {
+		whole, err := strconv.ParseInt(text, 10, typ.(arrow.FixedWidthDataType).BitWidth())
+		repeatWhole(b, whole, rows)
+		return err
+	}
 	switch b := b.(type) {
 	case *array.StringBuilder:
 		repeat(b.Append, text, rows)
-	case *array.Int64Builder:
-		v, _ := strconv.ParseInt(text, 10, 64) // the texts of all files determined the type
-		repeat(b.Append, v, rows)
+	case *array.BinaryBuilder:
+		repeat(b.Append, []byte(text), rows)
+	case *array.FixedSizeBinaryBuilder:
+		if width := typ.(*arrow.FixedSizeBinaryType).ByteWidth; len(text) != width {
+			return fmt.Errorf("%d bytes, not %d", len(text), width)
+		}
+		repeat(b.Append, []byte(text), rows)
+	case *array.Float32Builder:
+		v, err := strconv.ParseFloat(text, 32)
+		repeat(b.Append, float32(v), rows)
+		return err
 	case *array.Float64Builder:
-		v, _ := strconv.ParseFloat(text, 64)
+		v, err := strconv.ParseFloat(text, 64)
 		repeat(b.Append, v, rows)
+		return err
+	case *array.BooleanBuilder:
+		repeat(b.Append, text == "true", rows)
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+	case *array.Decimal128Builder:
+		t := typ.(*arrow.Decimal128Type)
+		v, err := decimalOf(text, t)
+		repeat(b.Append, v, rows)
+		return err
 	case *array.Date32Builder:
-		day, _ := time.Parse(time.DateOnly, text)
+		day, err := time.Parse(time.DateOnly, text)
 		repeat(b.Append, arrow.Date32FromTime(day), rows)
+		return err
+	case *array.Time64Builder:
+		t, err := time.Parse("15:04:05.999999", text)
+		v := arrow.Time64(t.Sub(t.Truncate(24*time.Hour)) / typ.(*arrow.Time64Type).Unit.Multiplier())
+		repeat(b.Append, v, rows)
+		return err
+	case *array.TimestampBuilder:
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return err
+		}
+		v, err := arrow.TimestampFromTime(t, typ.(*arrow.TimestampType).Unit)
+		repeat(b.Append, v, rows)
+		return err
+	default:
+		return fmt.Errorf("a value of type %s", typ)
 	}
-	return b.NewArray()
+	return nil
+}
+
+// repeatWhole appends rows times a whole number that is in the range of the builder's type.
+func repeatWhole(b array.Builder, v int64, rows int) {
+	switch b := b.(type) {
+	case *array.Int8Builder:
+		repeat(b.Append, int8(v), rows)
+	case *array.Int16Builder:
+		repeat(b.Append, int16(v), rows)
+	case *array.Int32Builder:
+		repeat(b.Append, int32(v), rows)
+	case *array.Int64Builder:
+		repeat(b.Append, v, rows)
+	}
+}
+
+// decimalOf returns the decimal in a text, which may have fewer digits behind the point than the type, and no more.
+func decimalOf(text string, t *arrow.Decimal128Type) (v decimal128.Num, err error) {
+	digits, sign := strings.CutPrefix(text, "-")
+	whole, rest, _ := strings.Cut(digits, ".")
+	if len(rest) > int(t.Scale) {
+		if strings.Trim(rest[t.Scale:], "0") != "" {
+			return v, fmt.Errorf("%q has more than %d digits behind the point", text, t.Scale)
+		}
+		rest = rest[:t.Scale]
+	}
+	n, ok := new(big.Int).SetString(whole+rest+strings.Repeat("0", int(t.Scale)-len(rest)), 10)
+	if !ok || n.Sign() < 0 || n.BitLen() > 127 {
+		return v, fmt.Errorf("%q is no decimal", text)
+	}
+	if sign {
+		n.Neg(n)
+	}
+	if v = decimal128.FromBigInt(n); !v.FitsInPrecision(t.Precision) {
+		err = fmt.Errorf("%q has more than %d digits", text, t.Precision)
+	}
+	return v, err
 }
 
 func repeat[T any](add func(T), v T, rows int) {

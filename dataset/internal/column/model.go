@@ -23,7 +23,7 @@ func AsModel(req OpenOptions, cols []Column) {
 			types[in.Name] = arrow.BinaryTypes.String
 		case in.Kind == schema.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
-		case in.Kind == schema.OneHotColumn || in.Kind == schema.HashColumn:
+		case in.Kind == schema.OneHotColumn || in.Kind == schema.HashColumn || in.Kind == schema.WordsColumn:
 			types[in.Name] = ofValues[in.Values]
 		case in.Kind == schema.CrossColumn:
 			for _, part := range in.Of {

@@ -87,7 +87,8 @@ func (t *Tables) Set(file int, cols []Column) {
 func (c Column) equal(d Column) bool {
 	return c.Name == d.Name && c.Index == d.Index && c.Desc == d.Desc && c.Advice == d.Advice &&
 		c.Nullable == d.Nullable && c.Physical == d.Physical && c.Width == d.Width && c.MaxDef == d.MaxDef &&
-		c.ListDef == d.ListDef && c.MaxList == d.MaxList && sameType(c.Type, d.Type) && slices.EqualFunc(c.Parts, d.Parts, Column.equal)
+		c.ListDef == d.ListDef && c.MaxList == d.MaxList && sameType(c.Type, d.Type) &&
+		sameType(c.Stored, d.Stored) && slices.EqualFunc(c.Parts, d.Parts, Column.equal)
 }
 
 // sameType is arrow.TypeEqual, which takes longer for types without parameters.
@@ -150,8 +151,8 @@ func (t *Tables) union() (all []Column, first int) {
 	}
 	for _, c := range t.constants[0] {
 		if !t.names[c.Name] {
+			all = t.withColumn(all, c)
 			t.names[c.Name] = true
-			all = append(all, c)
 		}
 	}
 	return all, first
@@ -170,7 +171,10 @@ func (t *Tables) withColumn(all []Column, c Column) []Column {
 
 // HasColumnsOf returns true if AssignRoles has seen each column of a file.
 func (t *Tables) HasColumnsOf(file int) bool {
-	return !slices.ContainsFunc(t.files[file], func(c Column) bool { return !t.names[c.Name] })
+	return !slices.ContainsFunc(t.files[file], func(c Column) bool {
+		has, known := t.names[c.Name]
+		return !known || !has && !c.Lacks()
+	})
 }
 
 // Bind returns the chosen columns as they are in a file. The caller must not change them. Several goroutines may call
@@ -203,7 +207,7 @@ func (t *Tables) Bind(file int) (bound []Column, err error) {
 	bound = slices.Clone(bound)
 	for k := range bound {
 		for _, c := range t.constants[file] {
-			if c.Name == bound[k].Name {
+			if c.Name == bound[k].Name && (bound[k].Index == Absent || c.Constant == nil || !c.Constant.Fallback) {
 				bound[k].Constant = c.Constant
 			}
 		}

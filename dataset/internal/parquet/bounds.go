@@ -48,7 +48,7 @@ func unread(path string, g *Group, columns []column.Column, ordered bool, noMatc
 // ends returns an array of two bounds, or nil if they are unusable: of another length, out of order, NaN, or of a type whose bounds
 // are not used.
 func ends(c column.Column, low, high []byte) arrow.Array {
-	if c.Type == nil {
+	if c.Type == nil || c.Stored != nil {
 		return nil
 	}
 	b := array.NewBuilder(memory.DefaultAllocator, c.Type)

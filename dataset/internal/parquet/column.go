@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 	"halfspace/internal/message"
 )
@@ -26,6 +27,9 @@ type columnReader struct {
 	pages *Reader // nil: the file lacks the column
 	pool  *Pool
 	rest  arrow.Array // rows that were read but not passed on; may be nil
+
+	removed *source.Removed // rows of the file that are left out
+	at, end int64           // numbers in the file of the next row to read, and of the row behind the row group
 }
 
 func newColumnReader(src io.ReaderAt, col column.Column, c Chunk, pool *Pool) *columnReader {
@@ -33,7 +37,7 @@ func newColumnReader(src io.ReaderAt, col column.Column, c Chunk, pool *Pool) *c
 		return &columnReader{col: col}
 	}
 	r := &columnReader{col: col, pages: NewReader(src, c, pool), pool: pool}
-	if col.Float != nil && !arrow.TypeEqual(col.Float, col.Type) {
+	if col.Float != nil && col.Stored == nil && !arrow.TypeEqual(col.Float, col.Type) {
 		r.pages.Convert = r.floats
 	}
 	return r
@@ -92,13 +96,34 @@ func (r *columnReader) fill(ctx context.Context, n int) error {
 		return nil
 	}
 	return advised(ctx, column.Recovered(func() error {
-		v, err := r.pages.Read(ctx, n)
-		if err == nil {
-			r.rest, err = r.array(v)
-			v.Release()
+		for r.rest == nil {
+			if err := r.read(ctx, n); err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	}))
+}
+
+// read reads at most n rows of the file, and keeps those that aren't removed.
+func (r *columnReader) read(ctx context.Context, n int) error {
+	if r.removed.Len() > 0 {
+		if n = int(min(int64(n), r.end-r.at)); n <= 0 {
+			return errors.New("fewer rows than the table has")
+		}
+	}
+	v, err := r.pages.Read(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer v.Release()
+	a, err := r.array(v)
+	if err == nil {
+		from := r.at
+		r.at += int64(a.Len())
+		r.rest = r.kept(a, from)
+	}
+	return err
 }
 
 // skip skips n rows; there must be more rows after them. It returns the same errors as fill.
@@ -148,14 +173,26 @@ func (r *columnReader) take(n int) arrow.Array {
 
 // array converts values to an array of the column's type.
 func (r *columnReader) array(v *Values) (arrow.Array, error) {
+	if r.col.Stored == nil {
+		return r.arrayOf(r.col.Type, v)
+	}
+	a, err := r.arrayOf(r.col.Stored, v)
+	if err != nil {
+		return nil, err
+	}
+	return cast(a, r.col.Type)
+}
+
+// arrayOf converts values to an array of the type that the file has.
+func (r *columnReader) arrayOf(typ arrow.DataType, v *Values) (arrow.Array, error) {
 	if v.Made {
 		data := arrowData(r.col.Float, v.N, v.Nulls, nil, &v.Valid, &v.Data)
 		defer data.Release()
 		return array.MakeFromData(data), nil
 	}
-	list, isList := r.col.Type.(*arrow.ListType)
+	list, isList := typ.(*arrow.ListType)
 	if !isList {
-		data, err := r.data(r.col.Type, v)
+		data, err := r.data(typ, v)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +234,10 @@ func (r *columnReader) data(typ arrow.DataType, v *Values) (arrow.ArrayData, err
 			err = r.byteDecimals(v)
 		}
 	case arrow.TIMESTAMP:
-		if physical == Int96 {
+		switch unit := typ.(*arrow.TimestampType).Unit; {
+		case physical == Int96 && unit == arrow.Microsecond:
+			err = r.microseconds(v)
+		case physical == Int96:
 			err = r.nanoseconds(v)
 		}
 	case arrow.STRING, arrow.BINARY:
@@ -324,6 +364,27 @@ func (r *columnReader) nanoseconds(v *Values) (err error) {
 		r.col.OutOfRange.Store(true)
 		r.makeNull(v, outside)
 	}
+	return err
+}
+
+// microseconds is nanoseconds for microseconds, whose range holds every timestamp that a table may have.
+func (r *columnReader) microseconds(v *Values) (err error) {
+	const perDay, most = 86_400_000_000, math.MaxInt64/86_400_000_000 - 1
+	r.replace(v, v.N*8, func(to, from []byte) {
+		dst := As[int64](to)
+		for i, t := range As[[12]byte](from) {
+			day, ns := int64(binary.LittleEndian.Uint32(t[8:]))-2440588, int64(binary.LittleEndian.Uint64(t[:]))
+			switch us := ns / 1000; {
+			case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
+				dst[i] = 0
+			case day > -most && day < most && us > -perDay && us < perDay:
+				dst[i] = day*perDay + us
+			default:
+				err = Unsupported("a timestamp out of the range of microseconds can't be read: leave the column out")
+				return
+			}
+		}
+	})
 	return err
 }
 

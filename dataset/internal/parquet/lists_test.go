@@ -260,9 +260,6 @@ func FuzzReader(f *testing.F) {
 		c := Chunk{Type: Type(typ % 8), Width: 5, ListDef: int(listDef % 3), Codec: Codec(codec % 8), Size: int64(len(data)),
 			Uncompressed: int64(4 * len(data)), Rows: int64(rows), Values: int64(max(rows, values))}
 		c.MaxDef = c.ListDef + int(maxDef%2)
-		if c.ListDef > 0 && c.Type == Bytes {
-			c.Type = Int32
-		}
 		if c.ListDef == 0 {
 			c.Values = c.Rows
 		}

@@ -24,12 +24,17 @@ type Metadata struct {
 	path string
 	Info os.FileInfo
 	*Footer
-	padded bool // chunk sizes don't include the header of the dictionary page (PARQUET-816)
+	padded  bool            // chunk sizes don't include the header of the dictionary page (PARQUET-816)
+	ids     []int32         // of the top-level columns; -1: none. TopColumns sets it
+	removed *source.Removed // rows that are left out
 }
 
 // WithMetadata calls f with the metadata of a file. Arrow panics for some damaged schemas, in WithMetadata or in f.
 // WithMetadata returns an error in both cases.
-func WithMetadata(path string, f func(*Metadata) error) error {
+func WithMetadata(path string, f func(*Metadata) error) error { return withMetadata(path, -1, f) }
+
+// withMetadata is WithMetadata for a file that must have size bytes; -1: any.
+func withMetadata(path string, size int64, f func(*Metadata) error) error {
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
 	info, err := files.Stat(path)
 	if err != nil {
@@ -37,6 +42,9 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
+	}
+	if size >= 0 && info.Size() != size {
+		return wrongSize{info.Size()}
 	}
 	src, err := source.Reopen(path, info)
 	if err != nil {
@@ -67,6 +75,11 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	}
 	return err
 }
+
+// wrongSize is the error of withMetadata if a file has another size.
+type wrongSize struct{ size int64 }
+
+func (w wrongSize) Error() string { return fmt.Sprintf("%d bytes", w.size) }
 
 // Leaves calls f with each leaf column, its number, and its top-level column. It passes only the schema to Arrow,
 // after checking it, about a thousand columns at a time: Arrow trusts the sizes in a footer, and takes a kilobyte of
@@ -119,13 +132,13 @@ func checkMagic(src io.ReaderAt, size int64) error {
 func (m *Metadata) TopColumns() (cols []column.Column, err error) {
 	var last pschema.Node
 	var form []leafForm // of the last column, if it may be sparse lists
-	cols = make([]column.Column, 0, m.Columns)
+	cols, m.ids = make([]column.Column, 0, m.Columns), nil
 	err = m.Leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
 		if root != last {
 			last = root
 			var col column.Column
 			col, form = topColumn(i, leaf, root)
-			cols = append(cols, col)
+			cols, m.ids = append(cols, col), append(m.ids, root.FieldID())
 		}
 		col := &cols[len(cols)-1]
 		if name, is := m.Unknown[i]; is {
@@ -172,7 +185,7 @@ func nestedType(n pschema.Node) string {
 // Selected checks the metadata of the given columns and returns it. Row groups of which noMatch excludes each row are
 // not read; noMatch may be nil.
 func (m *Metadata) Selected(columns []column.Column, noMatch noRowMatches) (*File, error) {
-	f := &File{path: m.path, Info: m.Info}
+	f := &File{path: m.path, Info: m.Info, removed: m.removed}
 	columns, f.joints = leavesOf(columns)
 	f.columns = columns
 	index := make([]int, len(columns))
@@ -188,7 +201,9 @@ func (m *Metadata) Selected(columns []column.Column, noMatch noRowMatches) (*Fil
 		if err != nil {
 			return nil, err
 		}
-		if rows += group.rows; group.rows > 0 {
+		group.first = rows
+		rows += group.all
+		if group.rows -= m.removed.Count(group.first, rows); group.rows > 0 {
 			group.unread = noMatch != nil && unread(m.path, meta, columns, m.Ordered, noMatch)
 			f.Groups = append(f.Groups, group)
 		}

@@ -30,6 +30,7 @@ type Input struct {
 
 	Memory  int64 // maximum bytes of memory of a pass; 0: no limit
 	paths   []string
+	parts   []*source.Part // of lake tables; nil for other files
 	tables  *column.Tables
 	buffers *Pool // shared with other inputs; nil: each pass has its own pool
 }
@@ -41,14 +42,16 @@ type File struct {
 	Info    os.FileInfo
 	columns []column.Column // leaf columns: one for each selected column, then the further leaf columns of joints
 	joints  []joint
+	removed *source.Removed // rows that are left out
 	Groups  []rowGroup
 }
 
 // A rowGroup is the selected column chunks of a row group, and the range of its rows to read: skip rows are skipped,
-// then rows rows are read.
+// then rows rows are read. Neither counts rows that are removed.
 type rowGroup struct {
 	number     int   // number of the row group in the file
-	all        int64 // number of all its rows
+	first      int64 // number in the file of its first row
+	all        int64 // number of all its rows, removed ones too
 	skip, rows int64
 	Chunks     []chunk
 	unread     bool // no row is chosen: batches have nulls
@@ -71,6 +74,9 @@ func (c chunk) pages(col column.Column, rows int64) Chunk {
 // Open reads the metadata of all files and chooses the columns to read.
 func Open(ctx context.Context, all []*source.File, req column.OpenOptions, p column.Pool) (*Input, error) {
 	in := &Input{Files: make([]*File, len(all)), paths: source.Paths(all)}
+	for _, f := range all {
+		in.parts = append(in.parts, f.Part)
+	}
 	in.tables = column.NewTables(in.paths, req)
 	if files.Scheme(in.paths[0]) != "" {
 		p = column.NewPool(max(cap(p), files.ParallelRequests))
@@ -99,8 +105,8 @@ func Open(ctx context.Context, all []*source.File, req column.OpenOptions, p col
 func (in *Input) examine(ctx context.Context, p column.Pool) error {
 	var refused error // to choose among the columns of the first file
 	look := func(i int) error {
-		return WithMetadata(in.paths[i], func(m *Metadata) error {
-			columns, err := m.TopColumns()
+		return in.withMetadata(i, func(m *Metadata) error {
+			columns, err := m.columnsOf(in.parts[i])
 			if err != nil {
 				return err
 			}
@@ -131,7 +137,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 		return err
 	}
 	return p.Each(ctx, len(in.paths), func(i int) error {
-		return WithMetadata(in.paths[i], func(m *Metadata) error { return in.bind(i, m) })
+		return in.withMetadata(i, func(m *Metadata) error { return in.bind(i, m) })
 	})
 }
 
@@ -280,7 +286,7 @@ func (in *Input) Only(r RowRange, buffers *Pool) *Input {
 	part := &Input{Roles: in.Roles, Rows: r.Last - r.First, Memory: in.Memory, paths: in.paths, tables: in.tables,
 		buffers: buffers}
 	for _, f := range in.Files {
-		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints}
+		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints, removed: f.removed}
 		for _, group := range f.Groups {
 			rows := group.rows
 			group.skip = max(0, min(r.First, rows))
@@ -315,10 +321,10 @@ func (in *Input) LabelOnly() column.Input {
 	only := &Input{Rows: in.Rows, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: in.buffers,
 		Roles: &column.Roles{Columns: in.Roles.Columns[label : label+1], Weight: -1}}
 	for _, f := range in.Files {
-		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
+		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1], removed: f.removed}
 		for _, group := range f.Groups {
-			g.Groups = append(g.Groups, rowGroup{number: group.number, all: group.all, skip: group.skip, rows: group.rows,
-				Chunks: group.Chunks[label : label+1], unread: group.unread})
+			g.Groups = append(g.Groups, rowGroup{number: group.number, first: group.first, all: group.all,
+				skip: group.skip, rows: group.rows, Chunks: group.Chunks[label : label+1], unread: group.unread})
 		}
 		only.Files = append(only.Files, g)
 	}

@@ -102,11 +102,14 @@ func (o *openFile) release() {
 func (f *File) Open(ctx context.Context, group *rowGroup, src files.ReadableFile, mem *Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
+	first := f.removed.KeptRow(group.first, group.skip)
 	for i, c := range group.Chunks {
 		all += min(max(c.Size, c.uncompressed), shortGroup)
-		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem))
 		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].Width)), column.BatchBytes)
-		if err := r.columns[i].skip(ctx, group.skip); err != nil {
+		c := newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem)
+		c.removed, c.at, c.end = f.removed, first, group.first+group.all
+		r.columns = append(r.columns, c)
+		if err := c.skip(ctx, first-group.first); err != nil {
 			defer r.release()
 			return nil, r.columnError(ctx, i, err)
 		}

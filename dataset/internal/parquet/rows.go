@@ -169,15 +169,7 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 				return err
 			}
 		}
-		if nulls > 0 { // a null ends at the end of the value before
-			part := ends[v.N:][:k+1]
-			for i, j := k, k-nulls; i > j; i-- {
-				part[i] = part[j]
-				if nulls < k && r.mask[i-1] == uint32(r.c.MaxDef) {
-					j--
-				}
-			}
-		}
+		spreadEnds(ends[v.N:][:k+1], nulls, r.mask, uint32(r.c.MaxDef))
 		valid.add(v.N, k, nulls, r.mask, uint32(r.c.MaxDef))
 		v.N += k
 	}
@@ -185,6 +177,18 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 	v.Offsets.Bytes = v.Offsets.Bytes[:4*(v.N+1)]
 	t.data.Bytes = t.data.Bytes[:t.used]
 	return nil
+}
+
+// spreadEnds moves the ends of values that aren't null, which follow the first element, to the places whose definition
+// level is most. A null ends at the end of the value before. nulls of the values are null; if all are, defs isn't used.
+func spreadEnds(ends []int32, nulls int, defs []uint32, most uint32) {
+	k := len(ends) - 1
+	for i, j := k, k-nulls; i > j; i-- {
+		ends[i] = ends[j]
+		if nulls < k && defs[i-1] == most {
+			j--
+		}
+	}
 }
 
 // each returns the number of bytes of memory that a value of the page may take beyond the bytes of the page.
@@ -291,8 +295,17 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 	if v.Data == nil {
 		v.Data = r.pool.Get(0)
 	}
-	v.Data.Bytes = v.Data.Bytes[:v.N*r.c.width()]
-	r.levels.before = len(v.Data.Bytes)
+	size := v.N * r.c.width()
+	if r.c.width() == 0 {
+		if v.Offsets == nil {
+			v.Offsets = r.pool.Get(4)
+			clear(v.Offsets.Bytes)
+		}
+		v.Offsets.Bytes = v.Offsets.Bytes[:4*(v.N+1)]
+		size = int(As[int32](v.Offsets.Bytes)[v.N])
+	}
+	v.Data.Bytes = v.Data.Bytes[:size]
+	r.levels.before = size
 	return nil
 }
 
@@ -327,6 +340,9 @@ func (r *Reader) addElements(v *Values, n, nulls int) (err error) {
 		return nil
 	}
 	w := r.c.width()
+	if w == 0 {
+		return r.addTexts(v, n, nulls)
+	}
 	end := (v.N + n) * w
 	if v.Data == nil || end > len(v.Data.Bytes) {
 		if v.Data, err = r.pool.extend(v.Data, v.N*w, max(end, min(r.levels.before/2, r.pool.room()), 4096)); err != nil {
@@ -339,6 +355,29 @@ func (r *Reader) addElements(v *Values, n, nulls int) (err error) {
 		}
 	}
 	return r.decodeFixed(v.Data.Bytes[v.N*w:end], n, nulls, r.levels.elements)
+}
+
+// addTexts is addElements for values of different lengths.
+func (r *Reader) addTexts(v *Values, n, nulls int) (err error) {
+	if size := 4 * (v.N + n + 1); v.Offsets == nil || size > len(v.Offsets.Bytes) {
+		v.Offsets = r.pool.grow(v.Offsets, 4*(v.N+1), 2*size)
+	}
+	ends := As[int32](v.Offsets.Bytes)
+	if v.N == 0 {
+		ends[0] = 0
+	}
+	if nulls < n {
+		if err := r.open(); err != nil {
+			return err
+		}
+		t := text{pool: r.pool, data: v.Data, used: int(ends[v.N])}
+		err = r.bytes.bytes(&t, ends[v.N+1:][:n-nulls])
+		if v.Data = t.data; err != nil {
+			return err
+		}
+	}
+	spreadEnds(ends[v.N:][:n+1], nulls, r.levels.elements, uint32(r.c.MaxDef))
+	return nil
 }
 
 // scan examines the decoded levels, or the next levels, up to the beginning of the first list that isn't to be read.
@@ -354,7 +393,7 @@ func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (mor
 		return false, err
 	}
 	starts, listDef, maxDef := As[int32](v.Lists.Bytes), uint32(r.c.ListDef), uint32(r.c.MaxDef)
-	most, maxList := r.pool.room()/2/r.c.width(), r.maxList()
+	most, maxList := r.pool.room()/2/max(1, r.c.width()), r.maxList()
 	if l.full {
 		return r.scanFull(v, n, most, valid)
 	}

@@ -23,7 +23,10 @@ var codedTexts = treatment{
 
 // codingWords returns the words for categories or their hashes.
 func codingWords(_ *Counts, inputs []schema.Column) string {
-	if c := inputs[0]; c.Hashed() {
+	switch c := inputs[0]; {
+	case c.Words != nil:
+		return c.Words.String()
+	case c.Hashed():
 		return fmt.Sprintf("hashed to 2^%d", c.HashBits)
 	}
 	return "category"

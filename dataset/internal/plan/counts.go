@@ -41,6 +41,7 @@ type Counts struct {
 
 	OddTexts []OddText // texts that some reading can't read
 	fits     []fit     // the readings that can read most texts so far
+	sampled  wordSample
 }
 
 // Begin prepares a column for the counts. Its fields up to Semicolons are known.

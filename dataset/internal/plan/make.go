@@ -228,7 +228,7 @@ func (p *Decisions) notes(nulls schema.Nulls) (lines []string) {
 		}
 		switch {
 		case c.Missing == 0 || c.LeftOut:
-		case strings.HasPrefix(becomes, "category") || strings.HasPrefix(becomes, "hashed"):
+		case strings.HasPrefix(becomes, "category") || strings.HasPrefix(becomes, "hashed"), strings.Contains(becomes, "words"):
 			marks = append(marks, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
 		case strings.HasSuffix(c.Becomes, marked):
 			means = append(means, fmt.Sprintf("%q (%d, marked)", c.Name, c.Missing))

@@ -58,6 +58,7 @@ func (p Plan) WithoutLearned() Plan {
 	for k := range p.Inputs {
 		c := &p.Inputs[k]
 		c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
+		c.Words = c.Words.WithoutLearned()
 	}
 	return p
 }

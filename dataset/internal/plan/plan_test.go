@@ -105,6 +105,11 @@ func TestTreatments(t *testing.T) {
 		{textColumn(100, differing(100, "n%d")...), "", &names},
 		{textColumn(1000, differing(100, "n%d")...), "", &hashedTexts},
 		{textColumn(100, differing(100, "n%d")...), Text, &hashedTexts},
+		{textColumn(100, differing(100, "n%d is free text")...), "", &freeTexts},
+		{textColumn(19, differing(19, "n%d is free text")...), "", &categories},
+		{textColumn(300, differing(100, "n%d is free text")...), "", &hashedTexts},
+		{textColumn(100, differing(100, "n%d is free text")...), Category, &codedTexts},
+		{textColumn(9, "a", "b"), WordPairs + ":bits=20", &codedTexts},
 		{textColumn(9, "a", "b"), "", &categories},
 		{textColumn(9, "a", "b"), Number, nil},
 		{textColumn(9, "a", "b"), Date, nil},
@@ -133,11 +138,11 @@ func TestParseTypes(t *testing.T) {
 			t.Errorf("%q: %v, %v", word, got, err)
 		}
 	}
-	want := "boolean category date date:DMY date:MDY date:YMD hash:BITS ignore number number:comma number:point text"
+	want := "boolean category date date:DMY date:MDY date:YMD hash:BITS ignore number number:comma number:point text words words:2 words:chars"
 	if got := strings.Join(Words(), " "); got != want {
 		t.Errorf("the types are %s", got)
 	}
-	for _, item := range []string{"a", "=number", "a=", "a=hash:0", "a=hash:25", "a=hash:", "a=onehot", "a=Number"} {
+	for _, item := range []string{"a", "=number", "a=", "a=hash:0", "a=hash:25", "a=hash:", "a=onehot", "a=Number", "a=words:3", "a=words:bits=7", "a=words:bits=23", "a=words:chars:2"} {
 		_, err := ParseTypes([]string{item})
 		require.Error(t, err, "use COLUMN=TYPE")
 	}

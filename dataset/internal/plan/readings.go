@@ -49,6 +49,7 @@ const longestOdd = 64 << 10
 // AddText counts the first of some rows with a text. It returns the text's number in OddTexts plus 1, or 0 if all readings
 // can read it, or all have failed.
 func (c *Counts) AddText(text string, row int64) (odd int) {
+	c.sampled.add(text)
 	if len(text) > longestOdd {
 		c.fits = nil
 	}

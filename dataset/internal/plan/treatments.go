@@ -12,10 +12,10 @@ import (
 // those with the word that --type has for the column. The word "" is for columns without a word.
 var treatments = []registration{
 	{&ignoredColumns, []Word{Ignore}},
-	{&lists, nil},                                                     // lists of numbers, features of svmlight
-	{&emptyColumns, nil},                                              // no value
-	{&byteColumns, []Word{""}},                                        // bytes that are no text
-	{&codedTexts, []Word{"", Category, hash}},                         // categories, or hashes, by an option
+	{&lists, nil},              // lists of numbers, features of svmlight
+	{&emptyColumns, nil},       // no value
+	{&byteColumns, []Word{""}}, // bytes that are no text
+	{&codedTexts, []Word{"", Category, hash, SingleWords, WordPairs, WordChars}}, // categories, hashes or words, by an option
 	{&constant, []Word{""}},                                           // one value
 	{&counter, []Word{""}},                                            // whole numbers that count the rows
 	{&truths, []Word{"", Boolean}},                                    // texts of yes and no
@@ -24,6 +24,7 @@ var treatments = []registration{
 	{&textDates, []Word{"", Date, DateDMY, DateMDY, DateYMD}},         // texts of dates and times
 	{&dates, []Word{"", Date, DateDMY, DateMDY, DateYMD}},             // dates and times
 	{&numbers, []Word{"", Number, NumberPoint, NumberComma, Boolean}}, // other numbers, booleans
+	{&freeTexts, []Word{""}},                                          // texts of several words that mostly differ
 	{&names, []Word{""}},                                              // texts that nearly all differ
 	{&hashedTexts, []Word{"", Text}},                                  // many texts
 	{&categories, []Word{"", Text}},                                   // other texts
@@ -53,10 +54,7 @@ type treatment struct {
 
 // treatmentOf returns the treatment of a column, or nil if none with the column's word takes it.
 func treatmentOf(c *Counts) *treatment {
-	word := c.Word
-	if word.Hash() {
-		word = hash
-	}
+	word := c.Word.family()
 	for _, t := range treatments {
 		switch {
 		case t.treatment != &byteColumns && t.treatment != &ignoredColumns && c.hasBytes(): // an option names it

@@ -28,7 +28,7 @@ func ParseTypes(items []string) (map[string]Word, error) {
 	types := map[string]Word{}
 	for _, item := range items {
 		name, word := SplitType(item)
-		if name == "" || !word.Hash() && (word == hash || !slices.Contains(allWords(), word)) {
+		if name == "" || word == hash || !slices.Contains(allWords(), word.family()) {
 			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(Words()), item)
 		}
 		types[name] = word
@@ -38,7 +38,7 @@ func ParseTypes(items []string) (map[string]Word, error) {
 
 // SplitType splits an item COLUMN=TYPE. The name is "" if the item has none.
 func SplitType(item string) (name string, word Word) {
-	i := strings.LastIndexByte(item, '=')
+	i := IndexOfType(item)
 	return item[:max(0, i)], Word(item[i+1:])
 }
 
@@ -82,7 +82,7 @@ func (w Word) kind() Word {
 // numbers.
 func NamesOfTexts(types map[string]Word) (names []string) {
 	for name, word := range types {
-		if word == Date || word.kind() != word && !word.Hash() {
+		if word == Date || word == SingleWords || word.kind() != word && !word.Hash() {
 			names = append(names, name)
 		}
 	}

@@ -25,6 +25,8 @@ type File struct {
 	Path   string
 	Info   os.FileInfo    // size, time and version of a file, when it was first examined; nil before
 	Stdin  *StandardInput // nil for a file
+	Pin    *Pin           // the version of a lake table that the path names; nil: it names none
+	Part   *Part          // of a lake table; nil: the file is in none
 	window int64          // maximum bytes of decompressed text that a decompressor keeps; 0: maxWindow
 	Memory int64          // limit of the memory in bytes; 0: none
 }

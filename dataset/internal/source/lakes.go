@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -16,11 +15,13 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 )
 
 // A lake is a kind of table whose log says which of the files in its folder have rows, and which rows of them. The
 // files alone also have rows that were deleted or rewritten.
 type lake struct {
+	kind    string // Delta or Iceberg, which are read; "": others
 	article string
 	name    string
 	log     string // the folder of the log, in the folder of the table
@@ -28,15 +29,15 @@ type lake struct {
 }
 
 var lakes = []lake{
-	{"a", "Delta Lake table", "_delta_log", "in DuckDB: COPY (FROM delta_scan('FOLDER')) TO 'rows.parquet'"},
-	{"an", "Iceberg table", "metadata", "in DuckDB: COPY (FROM iceberg_scan('FOLDER')) TO 'rows.parquet'"},
-	{"a", "Hudi table", ".hoodie", "in Spark: spark.read.format('hudi').load('FOLDER').write.parquet('rows')"},
-	{"a", "table of Spark's Structured Streaming", "_spark_metadata",
+	{Delta, "a", "Delta Lake table", DeltaLog, "in DuckDB: COPY (FROM delta_scan('FOLDER')) TO 'rows.parquet'"},
+	{Iceberg, "an", "Iceberg table", icebergLog, "in DuckDB: COPY (FROM iceberg_scan('FOLDER')) TO 'rows.parquet'"},
+	{"", "a", "Hudi table", ".hoodie", "in Spark: spark.read.format('hudi').load('FOLDER').write.parquet('rows')"},
+	{"", "a", "table of Spark's Structured Streaming", "_spark_metadata",
 		"in Spark: spark.read.parquet('FOLDER').write.parquet('rows')"},
 }
 
 // duckLake is the lake whose log is a database elsewhere. The names of its files tell it, if rows were deleted.
-var duckLake = lake{"a", "DuckLake table", "",
+var duckLake = lake{"", "a", "DuckLake table", "",
 	"in DuckDB: ATTACH 'ducklake:CATALOG' AS lake; COPY (FROM lake.TABLE) TO 'rows.parquet'"}
 
 const (
@@ -63,20 +64,26 @@ func (t lakeTable) refuse(p string) error {
 	} else if filepath.Clean(p) != filepath.Clean(t.folder) && strings.TrimRight(p, "/") != t.folder {
 		what = "files of the " + t.name + " " + t.folder
 	}
-	return column.Mark(fmt.Errorf("%s: %s, whose %s says which rows are in it; without the %s, removed and rewritten rows "+
-		"would count too: write the table's rows as Parquet first, such as %s", p, what, log, log,
-		strings.ReplaceAll(t.export, "FOLDER", t.folder)), column.ErrFormat)
+	if t.kind != "" && files.Scheme(p) == "" {
+		return column.Mark(message.Errorf("%s: %s, whose log says which rows are in it; without the log, removed and rewritten rows "+
+			"would count too: name the table, %s, and choose rows with --where (--raw reads the files without the log)", p, what,
+			t.folder), column.ErrFormat)
+	}
+	return column.Mark(message.Errorf("%s: %s, whose %s says which rows are in it; without the %s, removed and rewritten rows "+
+		"would count too: write the table's rows as Parquet first, such as %s (--raw reads the files without the %s)", p, what, log,
+		log, strings.ReplaceAll(t.export, "FOLDER", t.folder), log), column.ErrFormat)
 }
 
 // A lakeFinder finds the lake tables to which local folders belong. It looks into each folder once.
 type lakeFinder struct {
 	working string                // the working directory, to which relative paths refer
 	tables  map[string]*lakeTable // by the absolute path of a folder; nil: the folder belongs to none
+	refused map[string]bool       // folders of tables that an error is about
 }
 
 func newLakeFinder() *lakeFinder {
 	working, _ := os.Getwd()
-	return &lakeFinder{working, map[string]*lakeTable{}}
+	return &lakeFinder{working, map[string]*lakeTable{}, map[string]bool{}}
 }
 
 // refuse returns an error if a path names a lake table, or if some of the files that it names are in the folder of one.
@@ -93,7 +100,10 @@ func (f *lakeFinder) refuse(p string, found *lister) error {
 		}
 	}
 	for _, dir := range folders {
-		if t := f.above(f.absolute(dir)); t != nil {
+		if t := f.above(f.absolute(dir)); t != nil && f.refused[t.folder] {
+			return nil // the error is about another path
+		} else if t != nil {
+			f.refused[t.folder] = true
 			shown := *t
 			if rel, err := filepath.Rel(f.working, t.folder); err == nil && !filepath.IsAbs(p) {
 				shown.folder = rel

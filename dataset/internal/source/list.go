@@ -25,11 +25,13 @@ type Rank func(name string) int
 //   - a file; "-" is standard input;
 //   - a glob: the result is its matches, sorted; ** stands for folders at any depth;
 //   - a directory: the result is the files of the least rank in and below it, sorted by path;
+//   - the folder of a Delta or Iceberg table, also with a version, as in sales@v41, or the file of an Iceberg table's metadata: the
+//     result is a path that names the version that is read, the newest one unless the path or the choice names another;
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
-// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out. Files of lake tables
-// are an error.
-func Expand(ctx context.Context, paths []string, rank Rank) (all, notes []string, err error) {
+// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out. Files of lake tables, and tables
+// of other kinds, are an error unless the choice is raw.
+func Expand(ctx context.Context, paths []string, rank Rank, choice Choice) (all, notes []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil, errors.New("no data: name a file, a directory or a glob")
 	}
@@ -39,14 +41,18 @@ func Expand(ctx context.Context, paths []string, rank Rank) (all, notes []string
 	}
 	found, bad := make([]lister, len(paths)), make([]error, len(paths))
 	err = pool.Each(ctx, len(paths), func(i int) error {
-		found[i] = lister{ctx: ctx, rank: rank}
+		found[i] = lister{ctx: ctx, rank: rank, choice: choice}
 		bad[i] = found[i].expand(paths[i])
 		return ctx.Err()
 	})
 	finder := newLakeFinder()
 	for i, p := range paths {
-		if files.Scheme(p) == "" {
-			bad[i] = cmp.Or(finder.refuse(p, &found[i]), bad[i])
+		if l := &found[i]; files.Scheme(p) == "" && !choice.Raw {
+			if l.pinned {
+				l = &lister{folders: l.folders, linked: l.linked,
+					files: slices.DeleteFunc(slices.Clone(l.files), func(p string) bool { return PinOf(p) != nil })}
+			}
+			bad[i] = cmp.Or(finder.refuse(p, l), bad[i])
 		}
 	}
 	if err = cmp.Or(err, column.JoinErrors(bad...)); err != nil {
@@ -71,11 +77,19 @@ func notesOf(links, denied []string) (lines []string) {
 	return lines
 }
 
+// A Choice says how lake tables are read.
+type Choice struct {
+	Raw     bool   // the files as they are, without the logs of the tables
+	Version string // of the tables; "": the newest
+}
+
 // A lister finds the files of a path.
 type lister struct {
 	ctx    context.Context
 	rank   Rank
+	choice Choice
 	files  []string
+	pinned bool     // some of the files are versions of lake tables
 	links  []string // links to folders that were not followed
 	denied []string // folders that may not be read
 
@@ -96,6 +110,9 @@ func (l *lister) expand(p string) (err error) {
 		if l.files, err = objects(s, p, l.rank); err == nil {
 			err = refuseObjects(l.ctx, s, p, l.files)
 		}
+		return err
+	}
+	if is, err := l.table(p); is || err != nil {
 		return err
 	}
 	info, err := os.Lstat(p)
@@ -140,6 +157,9 @@ func (l *lister) named(p string, info fs.FileInfo) (err error) {
 	}
 	switch {
 	case info.IsDir():
+		if is, err := l.table(p); is || err != nil {
+			return err
+		}
 		l.folders = append(l.folders, p)
 		return l.directory(p)
 	case link:

@@ -46,19 +46,19 @@ func TestLinks(t *testing.T) {
 		{"d/out", "d/out/x.csv", "d/out/up: links to folders are not followed (name the folder to read its files)"},
 		{"d/out/*.csv", "d/out/x.csv", ""}, {"d/*/*.csv", "d/b/c.csv d/loop/a.csv d/loop/f.csv d/out/x.csv", ""},
 	} {
-		found, notes, err := Expand(t.Context(), []string{c.path}, csvFirst)
+		found, notes, err := Expand(t.Context(), []string{c.path}, csvFirst, Choice{})
 		if got := strings.Join(found, " "); err != nil || got != c.want || strings.Join(notes, "|") != c.note {
 			t.Errorf("%s: %s, notes %q, error %v\nwant %s, %s", c.path, got, notes, err, c.want, c.note)
 		}
 	}
-	_, _, err := Expand(t.Context(), []string{"e"}, csvFirst)
+	_, _, err := Expand(t.Context(), []string{"e"}, csvFirst, Choice{})
 	if want := "e: no *.parquet file in this directory, nor one of another format: check the path, or name e/link: links to folders are not followed"; fmt.Sprint(err) != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, path := range []string{"d", "d/**", "d/*/*.csv", "d/a.csv"} {
-		if _, _, err := Expand(ctx, []string{path}, csvFirst); !errors.Is(err, context.Canceled) {
+		if _, _, err := Expand(ctx, []string{path}, csvFirst, Choice{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v after the end", path, err)
 		}
 	}
@@ -127,12 +127,12 @@ func TestDenied(t *testing.T) {
 		return os.ReadDir(dir)
 	}
 	for _, path := range []string{"e/*.csv", "e/*", "e/**/*.csv", "f/*/a.csv", "e", "./e/a*", "e/", "*/g*/*.csv"} {
-		_, _, err := Expand(t.Context(), []string{path}, csvFirst)
+		_, _, err := Expand(t.Context(), []string{path}, csvFirst, Choice{})
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(fmt.Sprint(err), ": permission denied: check the file's mode") {
 			t.Errorf("%s: error %v", path, err)
 		}
 	}
-	found, notes, err := Expand(t.Context(), []string{"*/*.csv"}, csvFirst)
+	found, notes, err := Expand(t.Context(), []string{"*/*.csv"}, csvFirst, Choice{})
 	if err != nil || !slices.Equal(found, []string{"d/a.csv"}) || !slices.Equal(notes, []string{"e and f: permission denied, so files there are left out"}) {
 		t.Errorf("%q, notes %q, error %v", found, notes, err)
 	}

@@ -29,7 +29,7 @@ func TestRepeated(t *testing.T) {
 			"a.csv is named twice: its rows count twice", "further files are named more than once too, and their rows count as often"}},
 		{[]string{"none.csv", "a.csv"}, nil},
 	} {
-		s, err := List(t.Context(), c.paths, csvFirst)
+		s, err := List(t.Context(), c.paths, csvFirst, Choice{})
 		if c.paths[0] == "none.csv" {
 			if err == nil {
 				t.Errorf("%q: no error", c.paths)

@@ -263,7 +263,7 @@ func (d *dialect) detectHeader(l look, header string, records []sampledRecord, k
 		d.Header = true
 	case "", "auto":
 		header := plain && (l.hasNumberOrBoolean || l.rows == 1 || areNames(withoutEnd(l.first, records)))
-		d.Header = header && (l.hasNames || !l.resemblesRow && !namesByPosition(l.first, known))
+		d.Header = header && (l.hasNames || !l.resemblesRow && !namesByPosition(l.first, known) && !l.lacksNames(known))
 		if !d.Header && len(records) > 0 && hasNumberedNames(records, known) {
 			d.Header, d.assumed = true, true
 			break

@@ -189,7 +189,7 @@ func (f *CsvFile) addModel(req column.OpenOptions, cols []column.Column) []colum
 	var names []string
 	for _, in := range req.Spec.Columns() {
 		switch in.Kind {
-		case schema.NumberColumn, schema.OneHotColumn, schema.HashColumn:
+		case schema.NumberColumn, schema.OneHotColumn, schema.HashColumn, schema.WordsColumn:
 			names = append(names, in.Name)
 		case schema.CrossColumn:
 			for _, part := range in.Of {

@@ -87,3 +87,9 @@ func recursBelow(records []sampledRecord, i int) bool {
 	}
 	return len(records) > 4 && seen[records[0].fields[i].text] == 0 && 2*len(seen) <= len(records)-1
 }
+
+// lacksNames returns true if the first record has none of the known names, and a text of it recurs below: it is a row then.
+func (l *look) lacksNames(known []string) bool {
+	isKnown := func(f csvField) bool { return slices.Contains(known, f.text) }
+	return l.recurring != "" && len(known) > 0 && !slices.ContainsFunc(l.first, isKnown)
+}

@@ -59,6 +59,8 @@ func (s *Binding) MostElements() int64 {
 	n, some := int64(0), false
 	for i := range s.Plan.Inputs {
 		switch c := &s.Plan.Inputs[i]; {
+		case c.Words != nil:
+			n += c.Words.MeanFeatures()
 		case c.Categorical():
 			n++
 		case s.sparseLists(i) && !s.Plan.Standardize && c.Center == nil:

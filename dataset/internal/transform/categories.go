@@ -22,6 +22,7 @@ type categories struct {
 	buckets map[int]int        // for a hashed column: the feature number of each bucket; nil: the bucket is the feature number
 	unknown atomic.Int64       // number of rows with an unknown category
 	kinds   []schema.ClassKind // of the categories; for a cross, of each part
+	words   *wordFeatures      // of a column of words, which has no other of these; otherwise nil
 }
 
 // newCategories returns the categories of each column of a binding, nil for a column of numbers.
@@ -29,6 +30,8 @@ func newCategories(bound *Binding) []*categories {
 	all := make([]*categories, len(bound.Plan.Inputs))
 	for k, c := range bound.Plan.Inputs {
 		switch c.Kind {
+		case schema.WordsColumn:
+			all[k] = &categories{words: newWordFeatures(c.Words)}
 		case schema.OneHotColumn:
 			all[k] = &categories{numbers: make(map[string]int, len(c.Categories)), kinds: kindsOf(c)}
 			for i, text := range c.Categories {
@@ -94,6 +97,9 @@ func (c *categories) ofBucket(b int) int {
 // putCategories sets the feature of each row's category to 1. The features in rows must be 0 before. It returns the
 // first wrong row and the error text, or "".
 func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (row int, what string) {
+	if r.categories.words != nil {
+		return r.putWords(rows, stride, c)
+	}
 	numbers := s.values[:c.Len()]
 	if row, what := r.readCategories(c, numbers); what != "" {
 		return row, what

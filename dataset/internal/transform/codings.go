@@ -28,6 +28,10 @@ func (p *Binder) BindAll(files string, cols []column.Column, numbered int) (*col
 	d := p.Draft
 	if numbered > 0 {
 		d.Label = NamedLabel(d.Label, cols, numbered)
+		if p.Label == column.SvmlightLabel && d.Label != p.Label {
+			d.Notes = append(slices.Clip(d.Notes), message.Sprintf("%s: there is no header, and the first column is taken for the label "+
+				"(use --label NUMBER or last for another)", files))
+		}
 	}
 	var err error
 	in := NewFileColumns(files, cols)
@@ -64,13 +68,17 @@ func (p *Binder) BindFile(file string, cols []column.Column) ([]column.Column, e
 }
 
 // NamedLabel returns the name of the label column. The option may be the number of one of the first numbered columns, or "last".
+// Without a header, "label" is the first column, as in svmlight files.
 func NamedLabel(label string, cols []column.Column, numbered int) string {
 	if label == "" || slices.ContainsFunc(cols, func(c column.Column) bool { return c.Name == label }) {
 		return label
 	}
 	n, err := strconv.Atoi(label)
-	if label == "last" {
+	switch {
+	case label == "last":
 		n, err = numbered, nil
+	case label == column.SvmlightLabel && numbered > 1 && cols[0].Name == "c1" && cols[numbered-1].Name == fmt.Sprint("c", numbered):
+		n, err = 1, nil
 	}
 	if err == nil && 1 <= n && n <= numbered {
 		return cols[n-1].Name
@@ -117,16 +125,19 @@ type Coding struct {
 	bits   int
 	named  bool   // an option names the column, which may then have numbers or booleans too
 	values string // see schema.Column; for an Arrow dictionary, the type its values are assumed to have
+	words  *schema.Words
 }
 
 // codingOf returns the coding that a column has in another file or in a model.
 func codingOf(c schema.Column) Coding {
-	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values}
+	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values, c.Words}
 }
 
 // valuesOf returns the type of a column's categories, in the form of the field Values of schema.Column.
 func (c Coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
 	switch {
+	case c.words != nil:
+		return ""
 	case t.ID() == arrow.DICTIONARY:
 		return c.values
 	case kind == schema.String:
@@ -161,10 +172,10 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 		return all, nil, errCoding
 	}
 	for _, item := range items {
-		i := strings.LastIndexByte(item, '=')
+		i := plan.IndexOfType(item)
 		c, ok := parseCoding(item[i+1:])
 		switch {
-		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot"):
+		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot") && !strings.HasPrefix(item, "words"):
 			return all, nil, fmt.Errorf("%w: %s=onehot if that is a column", errCoding, item)
 		case !ok || i < 0 && all.kind != "":
 			return all, nil, errCoding
@@ -196,7 +207,7 @@ func TypedCodings(categorical string, types map[string]plan.Word) string {
 		switch {
 		case word == plan.Category || word == plan.Text:
 			word = "onehot"
-		case !word.Hash():
+		case !word.Hash() && word.Words() == nil:
 			continue
 		}
 		var item strings.Builder
@@ -246,6 +257,9 @@ func parseCoding(text string) (Coding, bool) {
 	if text == "onehot" {
 		return Coding{kind: schema.OneHotColumn}, true
 	}
+	if of := plan.Word(text).Words(); of != nil {
+		return Coding{kind: schema.WordsColumn, words: of}, true
+	}
 	digits, hash := strings.CutPrefix(text, "hash:")
 	bits, err := strconv.Atoi(digits)
 	return Coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
@@ -259,7 +273,7 @@ func LearnsCategories(text string, crosses []string) bool {
 		c, _ := parseCross(text)
 		named = append(named, namedCoding{coding: Coding{kind: schema.CrossColumn, bits: c.bits}})
 	}
-	learned := func(c Coding) bool { return (&schema.Column{Kind: c.kind, HashBits: c.bits}).Learned() }
+	learned := func(c Coding) bool { return (&schema.Column{Kind: c.kind, HashBits: c.bits, Words: c.words}).Learned() }
 	return err == nil && (learned(all) || slices.ContainsFunc(named, func(n namedCoding) bool { return learned(n.coding) }))
 }
 

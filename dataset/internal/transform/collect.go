@@ -202,7 +202,7 @@ func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
 func (s *Binding) Parted() bool {
 	return !s.Drops() && !s.Plan.HashTexts && !slices.ContainsFunc(s.Plan.Inputs,
-		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
+		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 || c.Words != nil })
 }
 
 // LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart

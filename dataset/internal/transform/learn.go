@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,6 +88,7 @@ type Statistics struct {
 	rows    int64             // number of kept rows
 	moments [][]stats.Moments // for each column of numbers, the moments of each feature
 	texts   []collector       // for each column
+	words   []*wordCounter    // for each column of words; otherwise nil
 	OfShare bool              // the rows are a share of a plan's rows: a column of numbers may lack a value, and gets the mean 0
 	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each chunk
 }
@@ -94,7 +96,8 @@ type Statistics struct {
 // NewStatistics returns the statistics of no rows, for the features of a binding.
 func NewStatistics(s *Binding, p column.Pool) *Statistics {
 	s = s.forLearning()
-	st := &Statistics{bound: s, pool: p, moments: make([][]stats.Moments, len(s.Plan.Inputs)), texts: make([]collector, len(s.Plan.Inputs))}
+	st := &Statistics{bound: s, pool: p, moments: make([][]stats.Moments, len(s.Plan.Inputs)), texts: make([]collector, len(s.Plan.Inputs)),
+		words: newWordCounters(s)}
 	for k := range s.Plan.Inputs {
 		st.texts[k] = newCollector(&s.Plan.Inputs[k], s.mostCategories())
 		if s.Plan.HashTexts && s.Plan.Inputs[k].Hashed() {
@@ -138,7 +141,7 @@ func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) e
 		})
 	}
 	if err == nil {
-		err = st.checkTexts(bt.File)
+		err = cmp.Or(st.addWords(ctx, bt, kept), st.checkTexts(bt.File))
 	}
 	st.rows += int64(kept.Len())
 	return err
@@ -163,6 +166,7 @@ func (st *Statistics) checkTexts(file string) error {
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 	c, a := &st.bound.Plan.Inputs[k], st.bound.array(bt, k)
 	switch {
+	case c.Words != nil: // see addWords
 	case st.bound.collects(*c):
 		if row, what := st.texts[k].Add(st.bound.cells(bt, k), kept); what != "" {
 			return Unfit(bt.RowError(st.Input-bt.Rows, row, c.Name, what))
@@ -352,6 +356,11 @@ func (st *Statistics) Finish(name string) (*Binding, error) {
 	for k := range st.bound.Plan.Inputs {
 		c := &st.bound.Plan.Inputs[k]
 		switch {
+		case c.Words != nil:
+			if err := st.finishWords(k, name); err != nil {
+				return nil, err
+			}
+			continue
 		case c.Learned():
 			c.Categories, c.Buckets = st.texts[k].sorted()
 			if c.Width() == 0 {

@@ -278,14 +278,15 @@ func ToInput(c column.Column, text Coding) (schema.Column, bool) {
 		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.NumberedFeatures}, true
 	}
 	if kind, ok := column.ClassKind(c.Texts().Type); ok && text.named {
-		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind)}, true
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind),
+			Words: text.words.WithoutLearned()}, true
 	}
 	if column.Number(c.Type) {
 		return schema.Column{Name: c.Name, Kind: schema.NumberColumn, Unit: column.Unit(c.Type)}, true
 	}
 	if column.Textual(c.Type) {
-		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits},
-			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Words: text.words.WithoutLearned()},
+			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn || text.words != nil
 	}
 	if column.SparseLists(c.Type) {
 		return schema.Column{Name: c.Name, Kind: schema.ListColumn}, true

@@ -179,7 +179,7 @@ func (b *Builder) readPiece(bt *column.Batch, readers []reader, rows Cut, at int
 
 // readCells returns the numbers or category numbers of column k in the rows, nil for a column of lists.
 func (b *Builder) readCells(k int, r *reader, rows Cut, s *scratch, bad *fault) []float32 {
-	if r.list != nil || r.sparse != nil {
+	if r.list != nil || r.sparse != nil || r.hasWords() {
 		return nil
 	}
 	cells := s.cells[k*b.pieceRows():][:rows.Len()]
@@ -202,6 +202,8 @@ func (b *Builder) readCells(k int, r *reader, rows Cut, s *scratch, bad *fault) 
 // -0, so that the rows equal the rows of a dense block bit for bit.
 func (p *piece) add(b *Builder, k int, r *reader, row, i int, s *scratch, bad *fault) {
 	switch {
+	case r.hasWords():
+		bad.note(k, column.None, row, p.addWords(r, row))
 	case r.sparse != nil && r.center == nil:
 		pairs, lost, what := pairsOf(r, r.view, row, &s.pairs)
 		if bad.note(k, lost, row, what); lost != column.None && what == "" {

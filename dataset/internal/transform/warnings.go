@@ -330,7 +330,7 @@ func (s *suspects) begin(bound *Binding) {
 	for k, c := range bound.Plan.Inputs {
 		col := bound.Columns[bound.Features[k]]
 		dated := c.Derive == "" && strings.HasSuffix(c.Unit, "since 1970") || c.Derive == "" && col.Content == column.Dates
-		if c.Categorical() && column.Textual(col.Type) && !bound.Fixed {
+		if c.Categorical() && c.Words == nil && column.Textual(col.Type) && !bound.Fixed {
 			s.columns[k] = suspect{dated: dated, texts: map[uint64]struct{}{}}
 			continue
 		}
