@@ -105,7 +105,7 @@ func TestBill(t *testing.T) {
 
 // TestVersion: the version of the command is that of the Python package and of the newest section of the changelog.
 func TestVersion(t *testing.T) {
-	for path, pattern := range map[string]string{"python/pyproject.toml": `(?m)^version = "(.*)"$`, "CHANGELOG.md": `(?m)^## (\d\S*)`} {
+	for path, pattern := range map[string]string{"python/halfspace/__init__.py": `(?m)^__version__ = "(.*)"$`, "CHANGELOG.md": `(?m)^## (\d\S*)`} {
 		text := require.Value(os.ReadFile(filepath.Join(root, path)))(t)
 		if found := regexp.MustCompile(pattern).FindSubmatch(text); found == nil || string(found[1]) != console.Number {
 			t.Errorf("%s has the version %q, the command %s", path, found, console.Number)
