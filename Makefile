@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel release help lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-sparse: export HALFSPACE_TEST := full
@@ -54,7 +54,7 @@ rest:
 	@echo "make check: all passed"
 
 # A run on a CPU with an instruction set fails if its kernels were not exercised.
-unit:
+unit: ## tests of all packages; small problems, or all with HALFSPACE_TEST=full
 	@has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; mkdir -p tmp; \
 	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -v -timeout 30m -skip "$$UNIT_SKIP" ./... | ./.ci/tests.awk -v out=tmp/tests
@@ -70,12 +70,12 @@ counts: ## instructions of the hot kernels, against those recorded; COUNTS=-upda
 	$(TEST) -count=1 -run TestCounts ./bench $(COUNTS)
 
 # Learners are the same code with and without assembly: the hashes in train/learner/testdata hold them to the same models.
-noasm: recorded
+noasm: recorded ## the affected tests without assembly
 	$(TEST) -tags noasm $(filter-out ./asm/...,$(DISPATCHING))
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 # TestInvariance of train makes every learner's training with one worker and with several.
-race:
+race: ## tests where goroutines meet, with the race detector
 	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./internal/cache ./gram ./predict ./metrics ./train ./train/learner ./train/lda ./train/winnow ./internal/parallel
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
 	CGO_ENABLED=1 $(TEST) -race -run SharedChunks ./train/logistic
@@ -87,7 +87,7 @@ race-files: ## race for readers and the command; takes minutes, because Arrow is
 	CGO_ENABLED=1 $(TEST) -race -run 'TestScripts/^(checkpoint|interrupt|online|splits)$$' ./cmd/internal/cli
 
 # With Neon the recorded models hold learners and the pocket to the same bytes as on amd64. Tests of kernels hold Go to Neon.
-arm64:
+arm64: ## the affected tests under qemu, with Neon
 	./.ci/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m $(filter-out ./pocket,$(DISPATCHING)); \
 	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./train/learner
@@ -149,7 +149,7 @@ arm64-command: ## trainings of the whole command under arm64, beside those of th
 	HALFSPACE_TEST_REQUIRE=qemu-aarch64-static go test -count=1 -run TestArchitectures ./cmd/halfspace
 
 # Kernels are compiled for 32 bits, and everything is type-checked for other systems: to compile Arrow takes minutes for each. The cache of test results doesn't see which files the test reads.
-cross:
+cross: ## kernels compiled for 386, everything type-checked for other systems
 	GOARCH=386 go build ./asm/... ./kernel ./kernel/f64 ./internal/microkernel
 	GOARCH=386 go build -tags noasm ./asm/... ./kernel ./kernel/f64 ./internal/microkernel
 	go test -count=1 -run TestSystems ./cmd/halfspace
@@ -161,16 +161,32 @@ cross-build: ## the command for every system, which takes minutes for each
 # Systems that have a wheel, and those to make one for.
 WHEEL_SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 WHEELS = $(shell go env GOOS)/$(shell go env GOARCH)
+DIST := dist
 
-wheel: ## dist/halfspace-*.whl for this system; WHEELS=all makes one for each of five, minutes for each, and WHEELS=darwin/arm64 one by name
+wheel: ## a wheel for this system in dist; WHEELS=all makes those of five systems, minutes for each, and WHEELS=darwin/arm64 one by name
 	./.ci/need.sh "$(PYTHON) -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
 	for system in $(if $(filter all,$(WHEELS)),$(WHEEL_SYSTEMS),$(WHEELS)); do \
 		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
-		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/wheel/$$system/$$name ./cmd/halfspace; \
-		(cd python && HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/wheel/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
-			$(PYTHON) -m hatchling build -t wheel -d $(CURDIR)/dist) || exit; \
-		chmod a+r dist/*.whl; \
+		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/release/$$system/$$name ./cmd/halfspace; \
+		(cd python && SOURCE_DATE_EPOCH=$(EPOCH) HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/release/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
+			$(PYTHON) -m hatchling build -t wheel -d $(CURDIR)/$(DIST)) || exit; \
+		chmod a+r $(DIST)/*.whl; \
 	done
+
+# Systems that have an archive, and the time of the files in archives: that of the commit.
+RELEASE_SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+EPOCH = $(shell git log -1 --format=%ct)
+
+release: ## archives and wheels for all systems, licenses, SBOM, man pages and SHA256SUMS in dist/release: half an hour; RELEASE=linux/amd64 makes one
+	rm -rf tmp/release dist/release && mkdir -p dist/release
+	for system in $(or $(RELEASE),$(RELEASE_SYSTEMS)); do \
+		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
+		GOOS=$${system%/*} GOARCH=$${system#*/} $(LAZY_GC) go build -ldflags '-s -w' -o tmp/release/$$system/$$name ./cmd/halfspace || exit; done
+	wheels="$(filter $(or $(RELEASE),$(RELEASE_SYSTEMS)),$(WHEEL_SYSTEMS))"; test -z "$$wheels" || $(MAKE) wheel DIST=dist/release WHEELS="$$wheels"
+	go run ./cmd/internal/release -binaries tmp/release -out dist/release -time $(EPOCH)
+
+help: ## the targets of this file
+	@grep -E '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | awk -F '\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
@@ -186,7 +202,7 @@ lint-all: ## vet for arm64 and of nested modules, known vulnerabilities
 asm: ## regenerate the assembly
 	go -C asm/gen run . ..
 
-asm-check:
+asm-check: ## the committed assembly is what the generator writes
 	go -C asm/gen test ./...
 	go -C asm/gen test -count=1 . # the cache doesn't see that it reads package kernel, outside of the module
 	./.ci/asm-check.sh
@@ -250,5 +266,5 @@ beam: build ## the command on Apache Beam: bin/halfspace-beam, and its tests; KI
 	go -C cmd/halfspace-beam build -ldflags '-s -w' -o ../../bin/halfspace-beam .
 	go -C cmd/halfspace-beam test -count=1 . -args -kills $(or $(KILLS),2)
 
-clean:
+clean: ## removes bin
 	rm -rf bin

@@ -96,7 +96,7 @@ func TestManyClasses(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		_, err := Load(t.Context(), path, Options{Label: "y", Workers: workers})
 		wantError(t, err, dir, `DIR/a.parquet: column "y", row 1000: more than 1000 classes (0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, `+
-			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with Label`)
+			`4.5 and 990 more): it looks like a quantity; halfspace classifies: name a column of classes with Label`)
 	}
 }
 

@@ -33,6 +33,15 @@ const (
 	formatCSR      format = "a sparse matrix of SciPy"
 )
 
+// FormatNames returns the formats that a training reads, in the order in which help and documents list them.
+func FormatNames() []string {
+	var names []string
+	for _, f := range []format{formatParquet, formatCSV, formatJSON, formatSvmlight, formatArrow, formatNumPy} {
+		names = append(names, string(f))
+	}
+	return names
+}
+
 // extensions maps the extensions of the formats, without the extensions of compressed files. The extension .txt isn't included: its content
 // determines whether a file is CSV or svmlight.
 var extensions = map[string]format{

@@ -71,7 +71,11 @@ func paragraph(s *strings.Builder, attribute, t string) {
 }
 
 func (section *Section) write(s *strings.Builder, number int) {
-	fmt.Fprintf(s, "<section aria-labelledby=\"s%d\">\n<h2 id=\"s%d\">%s</h2>\n", number, number, escape(section.Heading))
+	beside := ""
+	if len(section.Figures) == 1 && len(section.Tables) == 1 {
+		beside = ` class="beside"`
+	}
+	fmt.Fprintf(s, "<section%s aria-labelledby=\"s%d\">\n<h2 id=\"s%d\">%s</h2>\n", beside, number, number, escape(section.Heading))
 	for _, t := range section.Text {
 		paragraph(s, "", t)
 	}
@@ -89,13 +93,26 @@ func (section *Section) write(s *strings.Builder, number int) {
 		section.Tables[i].write(s, fmt.Sprintf("s%d-t%d", number, i+1))
 	}
 	if len(section.Figures) > 0 {
-		s.WriteString("<div class=\"figures\">\n")
+		fmt.Fprintf(s, "<div class=\"figures %s\">\n", section.columns())
 		for i, f := range section.Figures {
 			writeFigure(s, f, fmt.Sprintf("f%dx%d", number, i+1))
 		}
 		s.WriteString("</div>\n")
 	}
 	s.WriteString("</section>\n")
+}
+
+// columns returns the class of the section's figures, whose columns fill a row of a wide window.
+func (section *Section) columns() string {
+	switch n := len(section.Figures); {
+	case n == 1 && len(section.Tables) != 1:
+		return "alone"
+	case n == 1:
+		return "one"
+	case n%2 == 0 && n%3 != 0:
+		return "two"
+	}
+	return "three"
 }
 
 // writeFigure writes a picture in the size in which a phone shows it, so that its letters stay legible. The subtitle

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"halfspace/internal/message"
 )
@@ -83,8 +84,55 @@ func FindClass(classes []Class, text string) int {
 
 // AdviseClasses returns the end of an error about too many classes: the remedy.
 func AdviseClasses(classes []Class) string {
-	if classes[0].Kind == Number && len(classes) > 50 {
-		return message.Sprintf(": it looks like a quantity to predict, not classes; choose another column with --label")
+	if len(classes) > 50 && LookLikeQuantity(classes) {
+		return message.Sprintf(": it looks like a quantity; halfspace classifies: name a column of classes with --label")
 	}
 	return message.Sprintf(": choose another column with --label, or keep the rows of two classes")
+}
+
+// LookLikeQuantity tells whether 95 % of the classes or more are numbers, also numbers written as text, with the same unit.
+func LookLikeQuantity(classes []Class) bool {
+	ofUnit := map[string]int{}
+	most := 0
+	for _, c := range classes {
+		unit, isQuantity := "", c.Kind == Number
+		if c.Kind == String {
+			unit, isQuantity = quantityUnit(c.Text)
+		}
+		if isQuantity {
+			ofUnit[unit]++
+			most = max(most, ofUnit[unit])
+		}
+	}
+	return 20*most >= 19*len(classes)
+}
+
+// quantityUnit returns the currency before a number and the unit behind it: "$" of "$1,200", "EUR" of "EUR 3", "kg" of "70 kg", "" of
+// 12.50. It returns false for a text that is no number with a unit.
+func quantityUnit(text string) (unit string, isQuantity bool) {
+	r := []rune(text)
+	before := 0
+	switch {
+	case len(r) > 1 && unicode.Is(unicode.Sc, r[0]):
+		before = 1
+	case len(r) > 4 && r[3] == ' ' && strings.IndexFunc(string(r[:3]), func(c rune) bool { return !unicode.IsUpper(c) }) < 0:
+		before = 4
+	}
+	number := string(r[before:])
+	digits := strings.TrimLeft(number, "+-")
+	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(number)-len(digits) > 1 {
+		return "", false
+	}
+	after := strings.TrimSpace(strings.TrimLeft(digits, "0123456789.,' "))
+	if exponent, isPower := strings.CutPrefix(strings.ToLower(after), "e"); isPower && strings.Trim(exponent, "0123456789+-") == "" {
+		after = ""
+	}
+	const longestUnit = 12
+	isUnit := func(c rune) bool {
+		return unicode.IsLetter(c) || strings.ContainsRune("%/°²³", c) || unicode.Is(unicode.Sc, c)
+	}
+	if len([]rune(after)) > longestUnit || strings.IndexFunc(after, func(c rune) bool { return !isUnit(c) }) >= 0 {
+		return "", false
+	}
+	return strings.TrimSpace(string(r[:before])) + after, true
 }

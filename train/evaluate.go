@@ -355,21 +355,27 @@ func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*bloc
 	return nil
 }
 
-// validate counts errors on validation rows, and writes them to the model.
-func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*ErrorCount, error) {
+// validate counts errors on validation rows, and writes them to the model. It also returns the number of rows of each class, in the
+// order of the model's classes.
+func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*ErrorCount, []int64, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
 	if v.Fingerprint, err = distributed.Fingerprint(ctx, rows, workers); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	judges := rows
 	if classes := m.Options.ClassWeight; classes != nil {
 		judges = learner.WithClassWeights(judges, classes)
 	}
-	wrong, err := CountErrors(ctx, m, judges, workers)
+	counts, positive := make([]int64, len(m.Classes)), m.Spec().PositiveClass()
+	wrong, err := countErrors(ctx, m, judges, workers, func(scores [][]float32, b *block.Block) {
+		for _, y := range b.Y {
+			counts[predict.LabelClass(y, len(scores), positive)]++
+		}
+	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v.Errors, m.Training.Validation = wrong.Errors, v
-	return &wrong, nil
+	return &wrong, counts, nil
 }

@@ -37,11 +37,13 @@ type Outcome struct {
 	Profile   *DataProfile // of the rows
 	// Visits is the sum over all classes. Result.Visits is the largest number of one class, if each class has its own
 	// training.
-	Visits          int64
-	Validation      *ErrorCount        // errors on validation rows; nil without validation rows
-	CrossValidation *CrossValidation   // nil without one
-	HeldOut         *HeldOutEvaluation // only with Output.HeldOut, with validation rows or a cross-validation
-	Online          *OnlineCounts      // only with Options.Online
+	Visits     int64
+	Validation *ErrorCount // errors on validation rows; nil without validation rows
+	// ValidationCounts is the number of validation rows of each class, in the order of Model.Classes.
+	ValidationCounts []int64
+	CrossValidation  *CrossValidation   // nil without one
+	HeldOut          *HeldOutEvaluation // only with Output.HeldOut, with validation rows or a cross-validation
+	Online           *OnlineCounts      // only with Options.Online
 	// UpdateBound is the most updates of a perceptron from Options.Init; see learner.UpdateBoundFrom. It is nil without
 	// Init, and if no theorem gives a bound.
 	UpdateBound *float64
@@ -185,7 +187,7 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 		m.Data.Fingerprint, err = distributed.Fingerprint(after, profiled, l.Workers())
 	}
 	if err == nil && validation != nil {
-		f.Validation, err = validate(after, m, validation, l.Workers())
+		f.Validation, f.ValidationCounts, err = validate(after, m, validation, l.Workers())
 	}
 	if f.HeldOut = s.HeldOut; err == nil && interrupted == nil && validation != nil && s.Output.HeldOut {
 		if f.HeldOut, err = j.judgeHeldOut(ctx, m, parts); err != nil && ctx.Err() != nil {

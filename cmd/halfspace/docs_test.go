@@ -12,8 +12,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/model"
+	"halfspace/train"
 )
 
 const root = "../.."
@@ -51,7 +53,7 @@ func exists(name string) bool {
 
 // TestSizes: the pages that a reader sees first stay short.
 func TestSizes(t *testing.T) {
-	for name, most := range map[string]int{"README.md": 10_000, "ARCHITECTURE.md": 14_000} {
+	for name, most := range map[string]int{"README.md": 7_000, "ARCHITECTURE.md": 14_000} {
 		if n := utf8.RuneCountInString(read(t, name)); n > most {
 			t.Errorf("%s has %d characters, more than %d", name, n, most)
 		}
@@ -171,6 +173,106 @@ func words(text string) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestFormatLists: where a document lists formats from Parquet on, it lists those of dataset.FormatNames in their order.
+func TestFormatLists(t *testing.T) {
+	names := dataset.FormatNames()
+	list := regexp.MustCompile(`Parquet, CSV,[^.:;()|]*`)
+	lists := 0
+	for name, text := range documents(t) {
+		for _, found := range list.FindAllString(strings.Join(strings.Fields(text), " "), -1) {
+			lists++
+			for _, format := range names {
+				if !strings.Contains(found, format) {
+					t.Errorf("%s lists formats without %s: %s", name, format, found)
+				}
+			}
+		}
+	}
+	page := read(t, "docs/guide/formats.md")
+	for _, format := range names {
+		if !strings.Contains(page, "\n| "+format+" |") {
+			t.Errorf("docs/guide/formats.md has no line of %s", format)
+		}
+	}
+	if lists < 4 {
+		t.Errorf("the documents have %d lists of formats", lists)
+	}
+}
+
+// TestPackageTable: the packages of the table in docs/guide/go.md exist.
+func TestPackageTable(t *testing.T) {
+	_, table, found := strings.Cut(read(t, "docs/guide/go.md"), "| package | use it for |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	packages := 0
+	for line := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+		for _, m := range span.FindAllStringSubmatch(cell, -1) {
+			packages++
+			if files, err := filepath.Glob(filepath.Join(root, m[1], "*.go")); err != nil || files == nil {
+				t.Errorf("docs/guide/go.md has the package %s, which doesn't exist", m[1])
+			}
+		}
+	}
+	if !found || packages < 15 {
+		t.Errorf("the table has %d packages", packages)
+	}
+}
+
+// TestLearnerCount: the number of learners in README.md and CHANGELOG.md is right.
+func TestLearnerCount(t *testing.T) {
+	n := len(train.Learners)
+	if n != 14 || !strings.Contains(read(t, "README.md"), "ranks all 14") || !strings.Contains(read(t, "CHANGELOG.md"), "Fourteen, with one command") {
+		t.Errorf("there are %d learners, and README.md or CHANGELOG.md says otherwise", n)
+	}
+}
+
+// TestFieldWords: a search for a word of the field finds the page that answers.
+func TestFieldWords(t *testing.T) {
+	for word, page := range map[string]string{"hyperparameter": "docs/guide/tuning.md", "one-hot": "docs/guide/faq.md", "onehot": "docs/guide/columns.md",
+		"tokenize": "docs/guide/faq.md", "imbalanced": "docs/guide/classes.md", "overfit": "docs/guide/output.md", "early stopping": "docs/guide/tuning.md",
+		"leakage": "docs/guide/tuning.md", "feature importance": "docs/guide/reports.md", "cross-validat": "docs/guide/tuning.md",
+		"calibrat": "docs/guide/evaluate.md", "DataFrame": "README.md", "regression": "README.md", "GPU": "README.md"} {
+		if !strings.Contains(strings.ToLower(read(t, page)), strings.ToLower(word)) {
+			t.Errorf("%s does not say %q", page, word)
+		}
+	}
+}
+
+// TestWholeSize: the documents for users stay readable as a whole.
+func TestWholeSize(t *testing.T) {
+	bytes := 0
+	for name, text := range documents(t) {
+		if name != "ARCHITECTURE.md" && name != "CONTRIBUTING.md" {
+			bytes += len(text)
+		}
+	}
+	if most := 300 << 10; bytes > most {
+		t.Errorf("the documents have %d bytes, more than %d", bytes, most)
+	}
+}
+
+// TestTargets: the table of targets of CONTRIBUTING.md is what make help prints.
+func TestTargets(t *testing.T) {
+	var rows []string
+	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):.*?## (.*)$`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
+		rows = append(rows, "| `make "+m[1]+"` | "+m[2]+" |\n")
+	}
+	slices.Sort(rows)
+	const head = "`make help` prints this table:\n\n| command | does |\n|---|---|\n"
+	text := read(t, "CONTRIBUTING.md")
+	before, rest, found := strings.Cut(text, head)
+	_, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends || len(rows) < 20 {
+		t.Fatalf("no table of targets, of which the Makefile has %d", len(rows))
+	}
+	want := before + head + strings.Join(rows, "") + "\n" + after
+	if *update {
+		require.NoError(t, os.WriteFile(filepath.Join(root, "CONTRIBUTING.md"), []byte(want), 0o600))
+	} else if text != want {
+		t.Error("CONTRIBUTING.md has other targets than the Makefile: write them with go test ./cmd/halfspace -update")
+	}
 }
 
 // TestModelKeys: docs/model-file.md names every key of a model file.

@@ -17,8 +17,9 @@ import (
 // licensesFile has the licences that the command prints.
 const licensesFile = "cmd/internal/cli/licenses.txt"
 
-// released are the systems that have a wheel: see WHEELS in the Makefile.
-var released = []system{{"linux", "amd64", ""}, {"linux", "arm64", ""}, {"darwin", "amd64", ""}, {"darwin", "arm64", ""}, {"windows", "amd64", ""}}
+// released are the systems that have an archive: see RELEASE_SYSTEMS in the Makefile.
+var released = []system{{"linux", "amd64", ""}, {"linux", "arm64", ""}, {"darwin", "amd64", ""}, {"darwin", "arm64", ""},
+	{"windows", "amd64", ""}, {"windows", "arm64", ""}}
 
 // TestLicenses: the licences that the command prints are those of Go and of every module whose code is in the command on some system.
 func TestLicenses(t *testing.T) {

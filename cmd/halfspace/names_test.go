@@ -44,7 +44,7 @@ var proper = wordSet(`KiB MiB GiB NaN macOS JavaScript NumPy PyPI DuckDB OpenBLA
 
 // foreign are names of other programs, formats and data sets.
 var foreign = wordSet(`GroupKFold GroupShuffleSplit TimeSeriesSplit BernoulliNB LinearDiscriminantAnalysis LogisticRegressionCV
-	OneVsRestClassifier PassiveAggressiveClassifier SGDClassifier
+	OneVsRestClassifier PassiveAggressiveClassifier SGDClassifier SimpleImputer ColumnTransformer PowerShell CycloneDX
 	AttributeProto GraphProto NodeProto TensorProto ValueInfoProto
 	BodyCompression DictionaryBatch FloatingPoint RecordBatch PageHeader PageType
 	CreditCard HeartDisease MLDataR OncoDataSets ResumeNames RotterdamBreastCancer_df TitanicSurvival carData`)

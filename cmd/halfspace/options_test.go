@@ -44,20 +44,53 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// options returns a page with a table of options for each learner.
+// sharedBy is the number of learners from which on an option has its line in the first table.
+const sharedBy = 2
+
+// options returns a page with a table of the options that several learners have, and a table for each learner of its others.
 func options() string {
+	const head = "\n| option | values | default | meaning |\n|---|---|---|---|\n"
 	var b strings.Builder
-	b.WriteString("# Options of every learner\n\nThis page is written from what the learners say of themselves, by `go test ./cmd/halfspace -update`.\n")
+	b.WriteString("# Options of every learner (hyperparameters)\n\n`go test ./cmd/halfspace -update` writes this page from what the learners say of themselves. " +
+		"`halfspace train --help-all` lists\nall options, also those on data, evaluation and output.\n\n## Shared options\n\nA learner that differs has the option in its own table too.\n" + head)
+	users, shared := map[string]int{}, map[string]string{}
 	for _, l := range train.Learners {
-		fmt.Fprintf(&b, "\n## %s\n\n", l.Name)
-		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimises | %s |\n| use it for | %s |\n", cell(l.Objective), cell(l.WhenToUse))
-		b.WriteString("\n| option | values | default | meaning |\n|---|---|---|---|\n")
 		for i := range l.Options {
-			o := &l.Options[i]
-			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", o.Name, values(o), initial(l, o), cell(meaning(o)))
+			users[l.Options[i].Name]++
+		}
+	}
+	for _, l := range train.Learners {
+		for i := range l.Options {
+			if o := &l.Options[i]; users[o.Name] >= sharedBy && shared[o.Name] == "" {
+				shared[o.Name] = optionLine(l, o)
+				b.WriteString(shared[o.Name])
+			}
+		}
+	}
+	for _, l := range train.Learners {
+		fmt.Fprintf(&b, "\n## %s\n\nMinimizes %s. Use it for %s.\n", l.Name, l.Objective, l.WhenToUse)
+		var as []string
+		var own strings.Builder
+		for i := range l.Options {
+			if o := &l.Options[i]; shared[o.Name] == optionLine(l, o) {
+				as = append(as, "`--"+o.Name+"`")
+			} else {
+				own.WriteString(optionLine(l, o))
+			}
+		}
+		if as != nil {
+			fmt.Fprintf(&b, "\nShared: %s.\n", strings.Join(as, ", "))
+		}
+		if own.Len() > 0 {
+			b.WriteString(head + own.String())
 		}
 	}
 	return b.String()
+}
+
+// optionLine returns an option's line of a table.
+func optionLine(l *learner.Learner, o *learner.Option) string {
+	return fmt.Sprintf("| `--%s` | %s | %s | %s |\n", o.Name, values(o), initial(l, o), cell(meaning(o)))
 }
 
 // values returns what an option may be.

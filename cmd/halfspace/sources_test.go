@@ -87,6 +87,7 @@ var dated = map[string]string{
 	"internal/checkpoint/run.go":     "when a checkpoint was saved",
 	"internal/files/lock.go":         "since when a run has a file",
 	"schema/derive.go":               "the day of a date in the data",
+	"cmd/internal/report/report.go":  "the day in the title of a report",
 }
 
 // TestClock: nothing but what dated lists reads the system's clock, so no result or rate depends on it when it jumps.

@@ -1,10 +1,10 @@
-# The lines of the README: python3 examples/python/readme.py, in the folder of the repository
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
-
+from sklearn.preprocessing import StandardScaler
 import halfspace
 
-X, y = load_breast_cancer(return_X_y=True)
-model = halfspace.train("examples/breast-cancer.parquet", label="diagnosis")
+table = load_breast_cancer(as_frame=True).frame  # of pandas
+model = halfspace.train(table, label="target", validation=0.2)
+X, y = StandardScaler().fit_transform(table.drop(columns="target")), table["target"]
 search = GridSearchCV(halfspace.LinearSVC(), {"C": [0.1, 1, 10]}).fit(X, y)
-print(model.algorithm, search.best_params_)
+print(model.algorithm, search.best_params_, model.predict(table)[:3])

@@ -55,7 +55,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*learner.Result
 }
 
 // Learner describes adaptive regularisation of weights.
-var Learner = online.Sharded(&learner.Learner{Name: "arow", Algorithm: algorithm{},
+var Learner = online.Sharded(&learner.Learner{Name: "arow", FullName: "AROW", Algorithm: algorithm{},
 	Objective: "in each update the change of the distribution of w, + (max(0, 1 - y(w.x+b))^2 + the variance of w.x+b)/(2 r)",
 	WhenToUse: "streams of rows, with noisy labels or rare features", Example: "--r 10",
 	Options:         []learner.Option{learner.OrderOption, rOption, learner.EpochsOption, learner.ShardsOption},

@@ -9,7 +9,7 @@ import (
 )
 
 // FTRL describes FTRL-Proximal.
-var FTRL = &learner.Learner{Name: "ftrl", Algorithm: proximal{},
+var FTRL = &learner.Learner{Name: "ftrl", FullName: "FTRL-Proximal", Algorithm: proximal{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
 	Options:         []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
@@ -45,7 +45,7 @@ func (s *Settings) Shared() learner.Options {
 }
 
 // adaGrad describes AdaGrad.
-var adaGrad = online.Sharded(&learner.Learner{Name: "adagrad", Algorithm: adaptive{},
+var adaGrad = online.Sharded(&learner.Learner{Name: "adagrad", FullName: "AdaGrad", Algorithm: adaptive{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	WhenToUse: "rare features beside frequent ones", Example: "--eta 0.05",
 	Options:         []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},

@@ -16,8 +16,9 @@ import (
 
 // dualLearner and mercerLearner describe the same learner under two names, because users look for both names.
 var (
-	dualLearner   = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
-	mercerLearner = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
+	dualLearner   = describe("dual", "dual perceptron", "the perceptron's loss, on inner products of rows", "--form averaged")
+	mercerLearner = describe("kernel-perceptron", "kernel perceptron",
+		"the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
 )
 
 // New returns the kernel perceptron with options.
@@ -30,8 +31,8 @@ func Dual(o Options) learner.ConfiguredLearner {
 	return learner.Configure(dualLearner, &Settings{Options: o})
 }
 
-func describe(name, minimises, example string) *learner.Learner {
-	return &learner.Learner{Name: name, Objective: minimises,
+func describe(name, fullName, minimises, example string) *learner.Learner {
+	return &learner.Learner{Name: name, FullName: fullName, Objective: minimises,
 		WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true,
 		VersusRest: true, Algorithm: algorithm{name},
 		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption,

@@ -151,7 +151,7 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // Learner describes linear discriminant analysis.
-var Learner = &learner.Learner{Name: "lda", Algorithm: algorithm{},
+var Learner = &learner.Learner{Name: "lda", FullName: "linear discriminant analysis", Algorithm: algorithm{},
 	Objective: "the scatter within the classes, relative to the scatter between them (Fisher)",
 	WhenToUse: "probabilities in one pass, if the classes are nearly normal",
 	Options:   []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto"}

@@ -16,6 +16,7 @@ import (
 // and docs are derived from it.
 type Learner struct {
 	Name      string   // value of --algo, also stored in models
+	FullName  string   // its name in sentences and titles
 	Objective string   // its objective, or the aim of its search, in one line
 	WhenToUse string   // when to use it, in one line
 	Example   string   // example options as a user types them

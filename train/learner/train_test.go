@@ -20,8 +20,8 @@ func TestTwoClasses(t *testing.T) {
 		"": ints(2),
 		`column "y": "a" is the only class, training takes two: add rows of another class`:                                       {schema.StringClass("a")},
 		`column "y": 3 classes (0, 1, 2), training takes two: choose another column with Label, or keep the rows of two classes`: ints(3),
-		`column "y": 60 classes (0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 50 more), training takes two: it looks like a quantity to predict, ` +
-			`not classes; choose another column with Label`: ints(60),
+		`column "y": 60 classes (0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 50 more), training takes two: it looks like a quantity; ` +
+			`halfspace classifies: name a column of classes with Label`: ints(60),
 	} {
 		got := ""
 		if err := learner.TwoClasses(&schema.Spec{Label: "y", Classes: classes}); err != nil {

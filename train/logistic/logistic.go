@@ -129,7 +129,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 }
 
 // Learner describes logistic regression.
-var Learner = &learner.Learner{Name: "logistic", Algorithm: algorithm{},
+var Learner = &learner.Learner{Name: "logistic", FullName: "logistic regression", Algorithm: algorithm{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption,

@@ -9,7 +9,7 @@ import (
 )
 
 // Learner describes the passive-aggressive algorithms.
-var Learner = online.Sharded(&learner.Learner{Name: "passive-aggressive", Algorithm: algorithm{},
+var Learner = online.Sharded(&learner.Learner{Name: "passive-aggressive", FullName: "passive-aggressive", Algorithm: algorithm{},
 	Objective: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
 	WhenToUse: "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption,

@@ -11,27 +11,27 @@ import (
 )
 
 // Learner is the perceptron. It keeps the last weights.
-var Learner = describe(learner.Learner{Name: "perceptron",
+var Learner = describe(learner.Learner{Name: "perceptron", FullName: "perceptron",
 	Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
 	WhenToUse: "rows that a plane separates", Example: "--order shuffle", Algorithm: multi{algorithm{}},
 	ChoosesByValidation: true, KeepsLastWeights: true, BeginsWithModel: true}, marginOption, l2Option, earlyStopOption)
 
 // pocketLearner is the perceptron that keeps the weights with the fewest errors.
-var pocketLearner = describe(learner.Learner{Name: "pocket",
+var pocketLearner = describe(learner.Learner{Name: "pocket", FullName: "pocket algorithm",
 	Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
 	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet",
 	Algorithm: algorithm{Options{Pocket: pocket.Exact}}, ChoosesByValidation: true, RowAccess: learner.NestedPasses},
 	marginOption, earlyStopOption, pocketOption)
 
 // averagedLearner is the perceptron that keeps the mean of the weights after every visit.
-var averagedLearner = describe(learner.Learner{Name: "averaged",
+var averagedLearner = describe(learner.Learner{Name: "averaged", FullName: "averaged perceptron",
 	Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
 	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10",
 	Algorithm: multi{algorithm{Options{Form: learner.Averaged}}}, ChoosesByValidation: true, BeginsWithModel: true,
 	ConvergedText: "the mean of all is kept"}, marginOption, l2Option, earlyStopOption)
 
 // votedLearner is the perceptron that keeps all weights, which vote.
-var votedLearner = describe(learner.Learner{Name: "voted",
+var votedLearner = describe(learner.Learner{Name: "voted", FullName: "voted perceptron",
 	Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	WhenToUse: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10",
 	Algorithm: algorithm{Options{Form: learner.Voted}}, ConvergedText: "all are kept"}, marginOption)

@@ -169,7 +169,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 }
 
 // Learner describes the support vector machine.
-var Learner = &learner.Learner{Name: "svm", Algorithm: algorithm{},
+var Learner = &learner.Learner{Name: "svm", FullName: "support vector machine", Algorithm: algorithm{},
 	Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
 	Options:   []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption},

@@ -8,7 +8,7 @@ import (
 )
 
 // Learner describes Winnow.
-var Learner = &learner.Learner{Name: "winnow", Algorithm: algorithm{},
+var Learner = &learner.Learner{Name: "winnow", FullName: "Winnow", Algorithm: algorithm{},
 	Objective: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	WhenToUse: "features that are 0 or 1, if only a few of them matter", WhyBias: "which has a threshold",
 	WhyNoWeights: "which multiplies weights by one number",

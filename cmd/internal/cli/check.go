@@ -408,7 +408,7 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *plo
 		}
 	}
 	if picture != nil {
-		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{picture}})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Plots", Figures: []*plot.Figure{picture}})
 	}
 	data := [][2]string{{"rows", humanize.Count(r.Rows)}}
 	for _, c := range r.Classes {

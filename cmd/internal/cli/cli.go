@@ -29,6 +29,7 @@ import (
 	"halfspace/cmd/internal/predict"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/train"
+	"halfspace/dataset"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -159,6 +160,7 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 // report prints err as one line and returns its exit status.
 func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	status, more := exitFailed, ""
+	c.ReleaseNotes()
 	switch {
 	case err == nil:
 		return exitDone
@@ -177,19 +179,30 @@ func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	return status
 }
 
+// verbs are the commands under the titles of their groups in the help.
+var verbs = []struct {
+	title string
+	verbs []func(*console.App) *cobra.Command
+}{
+	{"Use", []func(*console.App) *cobra.Command{train.Train, train.Compare, predict.Eval, predict.Predict, predict.Online}},
+	{"Data", []func(*console.App) *cobra.Command{Inspect, Convert, Gen}},
+	{"Explain", []func(*console.App) *cobra.Command{report.Plot, Check}},
+	{"Ship", []func(*console.App) *cobra.Command{Export, train.Verify}},
+	{"Machine", []func(*console.App) *cobra.Command{Bench, Version}},
+}
+
+func init() { cobra.EnableCommandSorting = false } // the help lists them in the order of verbs
+
 func (c *call) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "halfspace",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train linear classifiers on millions of Parquet rows",
-		Long: `Halfspace trains linear classifiers on millions of rows straight from Parquet
-files, and from CSV, JSON Lines, svmlight and Arrow IPC files. The same data,
-options and seed give the same model, byte for byte, on every CPU and with any
-number of workers.`,
-		Example: `  halfspace gen --rows 1000000 --features 28 --noise 0.1 --out train.parquet
-  halfspace train train.parquet --label label --out m.json
-  halfspace eval --model m.json train.parquet
-  halfspace predict --model m.json train.parquet --out predictions.parquet`,
+		Long: flags.Wrapped("Halfspace trains linear classifiers on millions of rows of "+humanize.OneOf(dataset.FormatNames())+
+			" files. The same data, options and seed give the same model, byte for byte, on every CPU and with any number of workers.", 0),
+		Example: `  halfspace train train.csv --label y --validation 0.2 --out m.json
+  halfspace eval --model m.json train.csv
+  halfspace predict --model m.json train.csv --out predictions.csv`,
 		Version:       console.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -204,10 +217,25 @@ number of workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify,
-		predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Convert, Gen, Bench, Version} {
-		root.AddCommand(c.finish(verb(c.App)))
+	for _, of := range verbs {
+		root.AddGroup(&cobra.Group{ID: of.title, Title: of.title})
+		for _, verb := range of.verbs {
+			cmd := c.finish(verb(c.App))
+			cmd.GroupID = of.title
+			root.AddCommand(cmd)
+		}
 	}
+	machine := verbs[len(verbs)-1].title
+	root.SetHelpCommandGroupID(machine)
+	root.SetCompletionCommandGroupID(machine)
+	return root
+}
+
+// Command returns the command with its verbs, for man pages and completions.
+func Command() *cobra.Command {
+	root := (&call{App: console.New(context.Background(), io.Discard, io.Discard)}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	return root
 }
 

@@ -110,13 +110,36 @@ func TestCollectLater(t *testing.T) {
 	}
 }
 
-// TestTrainHelp: a screen says what train does, before the options, which stand in groups. With --algo they are those of the learner,
-// with its defaults.
+// TestBriefHelp: the help of train is one screen, and every option in it exists.
+func TestBriefHelp(t *testing.T) {
+	inParallel(t)
+	help := succeed(t, "train", "--help")
+	all := succeed(t, "train", "--help-all")
+	lines := strings.Split(strings.TrimSuffix(help, "\n"), "\n")
+	options := 0
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > flags.UsageWidth && !strings.HasPrefix(line, "  halfspace") {
+			t.Errorf("a line is longer than %d: %s", flags.UsageWidth, line)
+		}
+		if name, is := strings.CutPrefix(line, "  --"); is {
+			options++
+			if !strings.Contains(all, "\n  --"+strings.Fields(name)[0]) {
+				t.Errorf("the full help has no --%s", name)
+			}
+		}
+	}
+	if len(lines) > 24 || options != 12 || strings.Count(help, "\n  halfspace train ") != 2 || !strings.Contains(help, "--help-all") {
+		t.Errorf("%d lines, %d options:\n%s", len(lines), options, help)
+	}
+}
+
+// TestTrainHelp: a screen says what train does, before the options, which stand in groups, those of the learners first. With --algo they
+// are those of the learner, with its defaults.
 func TestTrainHelp(t *testing.T) {
 	inParallel(t)
-	all := []string{"Data:", "Learner:", "Judging:", "Output:", "Machine:"}
+	all := []string{"Learner:", "Data:", "Evaluation:", "Output:", "Machine:"}
 	for _, algo := range append([]string{""}, train.Names()...) {
-		args := []string{"train", "--help"}
+		args := []string{"train", "--help-all"}
 		if algo != "" {
 			args = []string{"train", "--help", "--algo", algo}
 		}

@@ -259,7 +259,7 @@ var inline = regexp.MustCompile("`([^`\n]+)`")
 // TestDocumentOptions finds commands and options that documents name between backticks and the program doesn't have.
 func TestDocumentOptions(t *testing.T) {
 	root := (&call{}).root()
-	flags := map[string]bool{"--help": true, "--version": true, "--priority": true}
+	flags := map[string]bool{"--help": true, "--help-all": true, "--version": true, "--priority": true}
 	verbs := map[string]*cobra.Command{"help": root, "completion": root}
 	for _, cmd := range root.Commands() {
 		verbs[cmd.Name()] = cmd

@@ -105,7 +105,7 @@ type toyOptions struct {
 
 // toy takes the difference of the class means as weights, or its signs.
 var toy = &learner.Learner{
-	Name: "toy", Objective: "nothing", WhenToUse: "tests",
+	Name: "toy", FullName: "toy", Objective: "nothing", WhenToUse: "tests",
 	Options: []learner.Option{
 		{Name: "tilt", Value: "NUMBER", Help: "what the bias is", AllowedNumbers: "a number from 0 to 9", IsAllowed: func(v float64) bool { return v >= 0 && v <= 9 },
 			Field: learner.FieldOf(func(o *toyOptions) any { return &o.Tilt })},

@@ -15,9 +15,6 @@ import (
 	"halfspace/internal/stats"
 	"halfspace/model"
 	"halfspace/schema"
-	"halfspace/train"
-	"halfspace/train/learner"
-	"halfspace/train/perceptron"
 )
 
 // A modelReport is the JSON object of inspect --json for a model: its file without the checksum, and the largest
@@ -158,7 +155,7 @@ func (r modelReport) pairs() []string {
 	if console.Learner(r.Algorithm).IsBatch() {
 		pairs = append(pairs, console.SolverFacts(r.Model)...)
 	} else {
-		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
+		pairs = append(pairs, "options", console.OnlineOptions(r.Model), "updates", updatesText(&r.Training))
 	}
 	pairs = append(pairs, "weights", console.Weights(r.Model), "calibrated", console.Calibration(r.Model), "threshold",
 		console.KeptThreshold(r.Model))
@@ -173,35 +170,6 @@ func (r modelReport) pairs() []string {
 		data += ", " + r.Data.Lake
 	}
 	return append(pairs, "data", data)
-}
-
-// optionsText lists the options of a training that visits rows one by one.
-func optionsText(m *model.Model) string {
-	o, l := &m.Options, *console.Learner(m.Algorithm)
-	if m.Algorithm == train.OnlineName {
-		l = *perceptron.Learner
-	}
-	shared := []string{"order", "epochs", "eta", "max-updates"}
-	rank := func(o learner.Option) int {
-		if i := slices.Index(shared, o.Name); i >= 0 || o.WithoutName {
-			return i
-		}
-		return len(shared)
-	}
-	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b learner.Option) int { return cmp.Compare(rank(a), rank(b)) })
-	parts, seedAt := []string(nil), 0
-	for _, option := range l.Options {
-		if parts = append(parts, option.InReport(o.Get(option.Name))...); rank(option) < len(shared) {
-			seedAt = len(parts)
-		}
-	}
-	if o.Seed != nil {
-		parts = slices.Insert(parts, seedAt, fmt.Sprintf("seed %d", *o.Seed))
-	}
-	if o.Validation > 0 {
-		parts = append(parts, "validation "+humanize.Real(o.Validation))
-	}
-	return strings.Join(parts, ", ")
 }
 
 func updatesText(t *model.Training) string {

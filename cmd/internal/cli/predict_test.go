@@ -29,7 +29,7 @@ import (
 	"halfspace/schema"
 )
 
-// TestScoreLines: docs/score.py predicts what predict does, also of columns that are hashed: texts of every length that XXH3 treats in its
+// TestScoreLines: examples/python/score.py predicts what predict does, also of columns that are hashed: texts of every length that XXH3 treats in its
 // own way.
 func TestScoreLines(t *testing.T) {
 	inParallel(t)
@@ -54,7 +54,7 @@ func TestScoreLines(t *testing.T) {
 		succeed(t, "predict", "--model", saved, data, "--out", out)
 		want, err := os.ReadFile(out)
 		require.NoError(t, err)
-		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "..", "docs", "score.py"), saved, data)
+		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "..", "examples", "python", "score.py"), saved, data)
 		got, err := cmd.Output()
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: %v: predictions are\n%s\nwant\n%s", options, err, got, want)
@@ -65,7 +65,7 @@ func TestScoreLines(t *testing.T) {
 	}
 }
 
-// TestScoreWritten: docs/score.py reads the texts of numbers, and of yes and no, as predict does.
+// TestScoreWritten: examples/python/score.py reads the texts of numbers, and of yes and no, as predict does.
 func TestScoreWritten(t *testing.T) {
 	inParallel(t)
 	python, err := exec.LookPath("python3")
@@ -77,7 +77,7 @@ func TestScoreWritten(t *testing.T) {
 exec(open(sys.argv[1]).read().split("\ndef narrow")[0])
 for text, point, comma in json.load(open(sys.argv[2])):
     assert [written(text, "."), written(text, ",")] == [point, comma], (text, written(text, "."), written(text, ","))`
-	score := filepath.Join("..", "..", "..", "docs", "score.py")
+	score := filepath.Join("..", "..", "..", "examples", "python", "score.py")
 	if out, err := exec.Command(python, "-B", "-c", program, score, examples).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -114,7 +114,7 @@ for text, point, comma in json.load(open(sys.argv[2])):
 	}
 }
 
-// TestScoreDerivations: for each derivation of numbers and each kind of column, docs/score.py predicts what predict does,
+// TestScoreDerivations: for each derivation of numbers and each kind of column, examples/python/score.py predicts what predict does,
 // or says what it doesn't read. It refuses models that don't predict by one list of weights.
 func TestScoreDerivations(t *testing.T) {
 	inParallel(t)
@@ -142,7 +142,7 @@ func TestScoreDerivations(t *testing.T) {
 	require.NoError(t, listRows(in("l.arrow"), pairs, 4, false))
 	computed, refused := map[string]bool{}, map[string]bool{}
 	score := func(what string) {
-		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "..", "docs", "score.py"), in("m.json"), in("x.csv"))
+		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "..", "examples", "python", "score.py"), in("m.json"), in("x.csv"))
 		var message bytes.Buffer
 		cmd.Stderr = &message
 		got, err := cmd.Output()

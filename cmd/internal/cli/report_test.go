@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"halfspace/internal/require"
 )
@@ -70,7 +71,7 @@ func TestHeldOutReport(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &e))
 		page := string(require.Value(os.ReadFile("file.txt"))(t))
 		held := section(t, page, "On held-out rows")
-		wanted := []string{fmt.Sprintf("errors: %d of %d rows", e.Errors, e.Rows), fmt.Sprintf("log loss: %.6f, Brier score %.6f", e.LogLoss, e.Brier), fmt.Sprintf("%.6f", e.AUC), "Learning curve", "ROC curve"}
+		wanted := []string{fmt.Sprintf(" of %d rows", e.Rows), fmt.Sprintf("; %d wrong)", e.Errors), fmt.Sprintf("log loss: %.6f, Brier score %.6f", e.LogLoss, e.Brier), fmt.Sprintf("%.6f", e.AUC), "Learning curve", "ROC curve"}
 		if classes == 2 {
 			wanted = append(wanted, fmt.Sprintf("AUC: %.6f, average precision %.6f", e.AUC, *e.AP), "Calibration")
 		} else {
@@ -102,7 +103,7 @@ func TestHeldOutReport(t *testing.T) {
 				succeed(t, with(append(append(options, machine...), "--report", "r.txt", "--json")...)...)
 				page := string(require.Value(os.ReadFile("r.txt"))(t))
 				checkWrongRows(t, page, []string{"learn.csv", "more.csv"})
-				all := section(t, page, "On held-out rows") + section(t, page, "Most wrong rows") + section(t, page, "Weights") + section(t, page, "Columns")
+				all := section(t, page, "On held-out rows") + section(t, page, "Worst errors") + section(t, page, "Weights") + section(t, page, "Columns")
 				if first == "" {
 					first = all
 				} else if all != first {
@@ -116,7 +117,7 @@ func TestHeldOutReport(t *testing.T) {
 // checkWrongRows compares the most wrong rows of a report with the rows of the files, which mixedTable wrote.
 func checkWrongRows(t *testing.T, page string, files []string) {
 	t.Helper()
-	lines := strings.Split(strings.TrimSpace(section(t, page, "Most wrong rows")), "\n")
+	lines := strings.Split(strings.TrimSpace(section(t, page, "Worst errors")), "\n")
 	at := 0
 	for ; !strings.HasPrefix(lines[at], "row "); at++ {
 	}
@@ -160,7 +161,7 @@ func TestReportStructure(t *testing.T) {
 	for _, m := range regexp.MustCompile(`<h([1-3])[^>]*>([^<]*)<|<title id="[^"]*">([^<]*)<`).FindAllStringSubmatch(page, -1) {
 		got = append(got, m[1]+" "+m[2]+m[3])
 	}
-	want := `1 Training of logistic
+	want := `1 y, logistic regression, ` + time.Now().Format(time.DateOnly) + `
 2 Result
 2 On held-out rows
 3 Classes
@@ -169,18 +170,19 @@ func TestReportStructure(t *testing.T) {
  Precision and recall
  Calibration
  Learning curve
-2 Most wrong rows
+2 Worst errors
 3 Wrong rows whose scores are farthest from 0
 2 Weights
 3 Weights in the units of the data, the strongest first
  Weights
-2 Course of the training
+2 Training history
  Passes over the rows
 2 Data
 2 Columns
 3 Columns of the files
-2 What was asked
-2 How to repeat it`
+2 Options
+2 Time
+2 How to repeat`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("the page has\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}

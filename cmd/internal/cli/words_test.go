@@ -93,7 +93,7 @@ func TestWordsHelp(t *testing.T) {
 
 var contributions = regexp.MustCompile(` ([-+][0-9.]+(?:e[-+][0-9]+)?)(?:, |$)`)
 
-// TestWordsScores: docs/score.py predicts what predict does, and explanations add up to the scores.
+// TestWordsScores: examples/python/score.py predicts what predict does, and explanations add up to the scores.
 func TestWordsScores(t *testing.T) {
 	inParallel(t)
 	path, dir := reviews(t, 600), t.TempDir()
@@ -104,9 +104,9 @@ func TestWordsScores(t *testing.T) {
 		if missing == nil {
 			succeed(t, "predict", "--model", saved, path, "--out", out)
 			want := require.Value(os.ReadFile(out))(t)
-			got, err := exec.Command(python, "-B", filepath.Join("..", "..", "..", "docs", "score.py"), saved, path).Output()
+			got, err := exec.Command(python, "-B", filepath.Join("..", "..", "..", "examples", "python", "score.py"), saved, path).Output()
 			if err != nil || string(got) != string(want) {
-				t.Errorf("%s: %v: docs/score.py predicts something else", types, err)
+				t.Errorf("%s: %v: examples/python/score.py predicts something else", types, err)
 			}
 		}
 		succeed(t, "predict", "--model", saved, path, "--score", "--explain", "1000", "--out", out)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,8 +49,39 @@ type Files struct {
 
 // notes collects the notes of a run, for reports. Trainings of several classes may add notes at the same time.
 type notes struct {
-	mu    sync.Mutex
-	texts []string
+	mu      sync.Mutex
+	texts   []string
+	isHeld  bool     // new lines wait in waiting
+	waiting []string // lines that are not yet printed
+}
+
+// add keeps a note, and its line for standard error. It returns false if the note was there before.
+func (n *notes) add(kind, text string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if slices.Contains(n.texts, text) {
+		return false
+	}
+	n.texts = append(n.texts, text)
+	n.waiting = append(n.waiting, kind+": "+text)
+	return true
+}
+
+// take returns the lines that wait, and forgets them. Unless release is set, it returns none while notes are held.
+func (n *notes) take(release bool) (lines []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.isHeld = n.isHeld && !release; n.isHeld {
+		return nil
+	}
+	lines, n.waiting = n.waiting, nil
+	return lines
+}
+
+func (n *notes) hold() {
+	n.mu.Lock()
+	n.isHeld = true
+	n.mu.Unlock()
 }
 
 func (a *App) Notes() []string {
@@ -98,31 +128,57 @@ func (a *App) AtEnd(f func()) { a.endFuncs = append(a.endFuncs, f) }
 
 // End calls the functions of AtEnd in their order.
 func (a *App) End() {
+	a.ReleaseNotes()
 	for _, f := range a.endFuncs {
 		f()
 	}
 	a.endFuncs = nil
 }
 
-// Note prints a message that isn't an error. Its format may name options; see message.Sprintf.
-func (a *App) Note(format string, args ...any) {
-	note := humanize.Line(message.Sprintf(format, args...))
-	a.notes.mu.Lock()
-	a.notes.texts = append(a.notes.texts, note)
-	a.notes.mu.Unlock()
-	if !a.isHushed {
-		a.progress.above(func() { fmt.Fprintf(a.Stderr, "note: %s\n", note) })
+// Note prints a message that isn't an error, once. Its format may name options; see message.Sprintf.
+func (a *App) Note(format string, args ...any) { a.say("note", format, args) }
+
+// Warning is Note for a result that is of no use.
+func (a *App) Warning(format string, args ...any) {
+	if ForPython { // which knows notes and errors
+		a.say("note", format, args)
+	} else {
+		a.say("warning", format, args)
 	}
 }
 
+func (a *App) say(kind, format string, args []any) {
+	if a.notes.add(kind, humanize.Line(message.Sprintf(format, args...))) {
+		a.progress.above(func() { a.printNotes(false) })
+	}
+}
+
+// printNotes prints the notes that wait. Notes that are held are printed if release is set.
+func (a *App) printNotes(release bool) {
+	for _, line := range a.notes.take(release) {
+		if !a.isHushed {
+			fmt.Fprintln(a.Stderr, line)
+		}
+	}
+}
+
+// HoldNotes lets notes wait for the end of the report, for the end of the run, or until progress has been shown for two seconds.
+func (a *App) HoldNotes() { a.notes.hold() }
+
+// ReleaseNotes prints the notes that wait, and from now on each note at once.
+func (a *App) ReleaseNotes() { a.progress.above(func() { a.printNotes(true) }) }
+
 func (a *App) Warn(text string) { a.Note("%s", text) }
 
-// Report prints a report: v as JSON if asJSON is set, otherwise the sheet.
-func (a *App) Report(asJSON bool, v any, sheet func() *Sheet) error {
+// Report prints a report, then the notes that waited for it: v as JSON if asJSON is set, otherwise the sheet.
+func (a *App) Report(asJSON bool, v any, sheet func() *Sheet) (err error) {
 	if asJSON {
-		return a.PrintJSON(v)
+		err = a.PrintJSON(v)
+	} else {
+		err = a.Print(sheet().Bytes())
 	}
-	return a.Print(sheet().Bytes())
+	a.ReleaseNotes()
+	return err
 }
 
 // Print writes a result to standard output. It removes the line of the progress before, as both may be on one terminal.
@@ -201,14 +257,11 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, o.Err
 }
 
+// Number is the version of the program. The Python package and CHANGELOG.md have the same one.
+const Number = "0.1.0"
+
 // Version returns the versions of the program and of the Go compiler.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel), " + runtime.Version()
-	}
-	return info.Main.Version + ", " + info.GoVersion
-}
+func Version() string { return Number + ", " + runtime.Version() }
 
 // plainCharacters mean themselves in a shell.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"

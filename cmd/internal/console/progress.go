@@ -41,6 +41,9 @@ type Progress struct {
 	paintedAt time.Time        // when the last line was written
 	wait      time.Duration
 	isShown   bool // the terminal shows a line
+
+	begin      time.Time // when the progress was made
+	printNotes func()    // prints the notes that are held; it is called once, after longestHold
 }
 
 // On a terminal the line is rewritten at most once per shortestRewrite, and each heartbeat even if nothing changed. The
@@ -51,6 +54,7 @@ const (
 	heartbeat       = time.Second
 	firstWait       = 2 * time.Second
 	mostWait        = time.Minute
+	longestHold     = 2 * time.Second // then notes are shown above the line, since the report may be far away
 )
 
 // NewProgress returns a progress, or nil if nothing is to be shown. when is the value of --progress. Notes are written
@@ -60,7 +64,8 @@ func (a *App) NewProgress(when string) *Progress {
 	if when == "never" || when == "auto" && f == nil || a.isHushed {
 		return nil
 	}
-	a.progress = &Progress{out: a.Stderr, term: f, now: time.Now, paces: map[string]*pace{}}
+	a.progress = &Progress{out: a.Stderr, term: f, now: time.Now, paces: map[string]*pace{}, begin: time.Now(),
+		printNotes: func() { a.printNotes(true) }}
 	return a.progress
 }
 
@@ -155,6 +160,11 @@ func (p *Progress) paint(now time.Time) {
 		return
 	}
 	p.paintedAt, p.wait = now, min(max(firstWait, 2*p.wait), mostWait)
+	if p.printNotes != nil && now.Sub(p.begin) >= longestHold {
+		p.wipe()
+		p.printNotes()
+		p.printNotes = nil
+	}
 	pace, step := p.paces[p.step.Name], p.current(now)
 	if p.term == nil {
 		fmt.Fprintln(p.out, strings.Join(step.parts(pace, now), ", "))

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,10 +9,12 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/learner"
+	"halfspace/train/perceptron"
 )
 
 // Learner returns the learner of that name, or a learner that has only the name: the model may be of the verb online,
@@ -21,6 +24,35 @@ func Learner(name string) *learner.Learner {
 		return l
 	}
 	return &learner.Learner{Name: name}
+}
+
+// OnlineOptions lists the options of a training that visits rows one by one.
+func OnlineOptions(m *model.Model) string {
+	o, l := &m.Options, *Learner(m.Algorithm)
+	if m.Algorithm == train.OnlineName {
+		l = *perceptron.Learner
+	}
+	shared := []string{"order", "epochs", "eta", "max-updates"}
+	rank := func(o learner.Option) int {
+		if i := slices.Index(shared, o.Name); i >= 0 || o.WithoutName {
+			return i
+		}
+		return len(shared)
+	}
+	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b learner.Option) int { return cmp.Compare(rank(a), rank(b)) })
+	parts, seedAt := []string(nil), 0
+	for _, option := range l.Options {
+		if parts = append(parts, option.InReport(o.Get(option.Name))...); rank(option) < len(shared) {
+			seedAt = len(parts)
+		}
+	}
+	if o.Seed != nil {
+		parts = slices.Insert(parts, seedAt, fmt.Sprintf("seed %d", *o.Seed))
+	}
+	if o.Validation > 0 {
+		parts = append(parts, "validation "+humanize.Real(o.Validation))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Margin returns the margin of weights that separate the rows, with the bound on the updates that follows from the
@@ -66,7 +98,22 @@ func Voters(v *model.Voters) string {
 // Errors returns the number of wrong rows of rows, and the accuracy.
 func Errors(errors, rows int64) string {
 	return fmt.Sprintf("%s of %s, accuracy %s", humanize.Count(errors), humanize.Plural(rows, "row"),
-		humanize.Percent(float64(rows-errors)/float64(rows)))
+		humanize.Percent(share(rows-errors, rows)))
+}
+
+func share(n, of int64) float64 { return float64(n) / float64(of) }
+
+// Accuracy returns the share of right rows, the number of wrong rows, and the accuracy of a baseline. rows names the rows, with their
+// number, such as "the 398 training rows".
+func Accuracy(errors, of int64, rows string, b *train.Baseline) string {
+	return fmt.Sprintf("%s of %s (%s wrong)%s", humanize.Percent(share(of-errors, of)), rows, humanize.Count(errors), Baseline(b))
+}
+
+// HeldOutAccuracy is Accuracy with the 95 % interval of Wilson, for rows that the model did not learn from.
+func HeldOutAccuracy(errors, of int64, rows string, b *train.Baseline) string {
+	ends := metrics.Wilson(share(of-errors, of), float64(of))
+	return fmt.Sprintf("%s of %s (95 %% interval %s to %s; %s wrong)%s", humanize.Percent(share(of-errors, of)), rows,
+		humanize.Percent(ends[0]), humanize.Percent(ends[1]), humanize.Count(errors), Baseline(b))
 }
 
 // Multiclass says how a model of more than two classes was trained. It returns "" for two classes.
@@ -80,8 +127,13 @@ func Multiclass(m *model.Model) string {
 	return fmt.Sprintf("%d, each learned versus the rest", len(m.Classes))
 }
 
+// Classes names the classes of a model, at most ten of them.
 func Classes(m *model.Model) string {
-	if len(m.Classes) > 2 {
+	const most = 10
+	switch n := len(m.Classes); {
+	case n > most:
+		return fmt.Sprintf("%d classes: %s and %d more", n, ClassNames(m.Classes[:most]), n-most)
+	case n > 2:
 		return "classes " + ClassNames(m.Classes)
 	}
 	return fmt.Sprintf("classes %s (positive: %s)", ClassNames(m.Classes), m.Positive)
@@ -97,18 +149,20 @@ func SolverFacts(m *model.Model) []string {
 	return append(Learner(m.Algorithm).SolverTexts(m), "dependent", dependences(m.Training.Dependences), "singular", singular)
 }
 
-// Baseline returns the accuracy of always predicting one class. It returns "" for nil.
+// Baseline returns the end of a sentence about an accuracy: the accuracy of always guessing one class. It returns "" for nil.
 func Baseline(b *train.Baseline) string {
 	if b == nil {
 		return ""
 	}
-	return fmt.Sprintf("accuracy %s, of always predicting class %s", humanize.Percent(b.Accuracy), schema.NameClass(b.Class))
+	return fmt.Sprintf("; always guessing %s: %s", schema.NameClass(b.Class), humanize.Percent(b.Accuracy))
 }
 
-// NoteBaseline notes that a model is no better than its baseline. on names the model and the rows.
-func NoteBaseline(a *App, accuracy float64, b *train.Baseline, on string) {
-	a.Note("%s: no better than always predicting class %s: accuracy %s, and %s", on, schema.NameClass(b.Class),
-		humanize.Percent(accuracy), humanize.Percent(b.Accuracy))
+// WarnOfBaseline warns that a model is no better than its baseline on rows, such as "the training rows". It returns the warning.
+func WarnOfBaseline(a *App, model string, accuracy float64, b *train.Baseline, rows string) string {
+	text := fmt.Sprintf("%s predicts no better than always guessing %s: accuracy %s and %s, on %s", model, schema.NameClass(b.Class),
+		humanize.Percent(accuracy), humanize.Percent(b.Accuracy), rows)
+	a.Warning("%s", text)
+	return text
 }
 
 // dependences lists the first few features that depend on other features, with these other features. It returns "" for

@@ -176,8 +176,8 @@ func (s *Split) AddTo(cmd *cobra.Command) {
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay "+
 		"together: in one fold, and on one side of --validation.")
 	AddChoice(cmd, &s.method, "split", "`random|time` How rows are held back: at random within each class, or in order "+
-		"of time (the order of the rows), so that later rows are judged by models of earlier ones. --cv 5 then cuts "+
-		"the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
+		"of time (the order of the rows), so that later rows are predicted by models of earlier ones. --cv 5 then cuts "+
+		"the rows into six pieces, and predicts each but the first by the pieces before.", "random", "time")
 	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: "+
 		"numbers, dates, or texts of dates such as 2006-01-02 or 6/16/14.")
 }

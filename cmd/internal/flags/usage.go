@@ -26,20 +26,43 @@ func WriteUsage(cmd *cobra.Command) error {
 	if cmd.HasExample() {
 		fmt.Fprintf(&s, "\n\nExamples:\n%s", cmd.Example)
 	}
-	if cmd.HasAvailableSubCommands() {
-		s.WriteString("\n\nAvailable Commands:")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(&s, "\n  %-*s %s", sub.NamePadding(), sub.Name(), sub.Short)
-			}
-		}
-	}
+	writeCommands(&s, cmd)
 	writeGroups(&s, cmd.LocalFlags())
 	writeOptions(&s, "Global Options", cmd.InheritedFlags())
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&s, "\n\nUse \"%s COMMAND --help\" for more information about a command.", cmd.CommandPath())
 	}
 	_, err := fmt.Fprintln(cmd.OutOrStderr(), s.String())
+	return err
+}
+
+// writeCommands writes the subcommands under the titles of their groups. Those without a group stand last, under "Commands".
+func writeCommands(s *strings.Builder, cmd *cobra.Command) {
+	titles := append(cmd.Groups(), &cobra.Group{Title: "Commands"})
+	for _, of := range titles {
+		isFirst := true
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID != of.ID || !sub.IsAvailableCommand() && sub.Name() != "help" {
+				continue
+			}
+			if isFirst {
+				fmt.Fprintf(s, "\n\n%s:", of.Title)
+				isFirst = false
+			}
+			fmt.Fprintf(s, "\n  %-*s %s", sub.NamePadding(), sub.Name(), sub.Short)
+		}
+	}
+}
+
+// WriteBrief writes help of one screen: the purpose, the usage, examples, a few options, and more, which says where the rest is.
+// options are pairs of an option with its placeholder, and a text that fits beside it.
+func WriteBrief(cmd *cobra.Command, purpose, examples string, options [][2]string, more string) error {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s\n\nUsage: %s\n\nExamples:\n%s\n\nOptions:", purpose, cmd.UseLine(), examples)
+	for _, o := range options {
+		fmt.Fprintf(&s, "\n  %-*s%s", helpColumn-2, o[0], o[1])
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s\n", s.String(), more)
 	return err
 }
 

@@ -112,7 +112,7 @@ func Eval(a *console.App) *cobra.Command {
 
 func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to evaluate. Give --model again to evaluate more models. (required)")
 	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	o.Data.AddLabels(cmd)
 	o.Data.AddWeights(cmd)
@@ -135,6 +135,7 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 }
 
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string) error {
+	a.HoldNotes()
 	models, err := loadAll(ctx, o)
 	if err != nil {
 		return err
@@ -157,13 +158,15 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		}
 		held += pointBytes * int64(len(r.roc)+len(r.pr))
 		reports = append(reports, r)
-		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !r.Confusion.HasWeights() && accuracy <= b.Accuracy {
-			console.NoteBaseline(a, accuracy, b, o.models[i])
-		}
 	}
 	for _, c := range curves {
 		if err := c.write(reports); err != nil {
 			return err
+		}
+	}
+	for i, r := range reports {
+		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !r.Confusion.HasWeights() && accuracy <= b.Accuracy {
+			r.Warning = console.WarnOfBaseline(a, o.models[i], accuracy, b, "these rows")
 		}
 	}
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, models, reports, paths), nil }); err != nil {
@@ -216,7 +219,7 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 		}
 		if held += bytesOf(m); 2*held > limit && len(o.models) > 1 {
 			return nil, message.Errorf("%w: the models, %s included, take more than half of %s: give more with "+
-				"--memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(limit))
+				"--memory, or evaluate fewer models at a time", model.ErrMemory, path, humanize.Size(limit))
 		}
 		models = append(models, m)
 	}

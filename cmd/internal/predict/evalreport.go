@@ -74,10 +74,11 @@ func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *plot.Page {
 	first := reports[0]
-	p := &plot.Page{Title: "Evaluation of " + first.Model,
-		Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
+	p := &plot.Page{Title: report.Title(models[0].Label, "evaluation of "+first.Model),
+		Lead: first.Verdict()}
 	if len(reports) > 1 {
-		p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
+		p.Title = report.Title(models[0].Label, fmt.Sprintf("evaluation of %d models", len(reports)))
+		p.Lead = fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))
 		rows := modelTable(reports, o)
 		p.Sections = []plot.Section{{Heading: "Side by side",
 			Tables: []plot.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
@@ -94,7 +95,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		evaluations = append(evaluations, r.Evaluation)
 	}
 	var hard, weights []plot.Section
-	pictures := plot.Section{Heading: "Pictures", Figures: report.CurveFigures(evaluations)}
+	pictures := plot.Section{Heading: "Plots", Figures: report.CurveFigures(evaluations)}
 	for i, r := range reports {
 		result := report.Result(r.Sheet(o.thresholdText(r), o.calibration))
 		result.Heading += of(r)

@@ -232,7 +232,7 @@ func newOnlineReport(f *train.Outcome, interrupted bool) *onlineReport {
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
 	if o.out == "" {
-		a.Note("no --out: the model won't be kept")
+		a.Note("no --out: the model isn't kept")
 	}
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
@@ -340,12 +340,12 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	for _, p := range r.Progressive {
 		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
 	}
-	pictures := plot.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
+	pictures := plot.Section{Heading: "Plots", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
 	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
 		pictures.Figures = append(pictures.Figures, w)
 	}
 	o.reporting.Interrupted = r.Interrupted
-	return &plot.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
+	return &plot.Page{Title: report.Title(m.Label, "learning online"), Lead: "Each row was predicted, then learned from.",
 		Sections: []plot.Section{result, pictures,
 			report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}),
 			o.reporting.OptionsSection(), o.reporting.RepeatSection(report.Hash(m, o.out)...)}}

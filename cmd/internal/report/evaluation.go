@@ -47,6 +47,7 @@ type Evaluation struct {
 	Baseline         *train.Baseline    `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
 	roc, pr          []plot.Curve       // only with --report; of more than two classes, the curves of classes versus the rest
+	Warning          string             `json:"warning,omitempty"` // the model is no better than the baseline
 	worstRows        []train.MisclassifiedRow
 	calibration      *metrics.Calibration // nil without probabilities
 	PositiveClass    int                  `json:"-"` // number of the positive class
@@ -162,7 +163,7 @@ func (r *Evaluation) addCurves(name string, s *metrics.Scores, most int, area, a
 // calibration table.
 func (r *Evaluation) Sheet(threshold string, calibration bool) *console.Sheet {
 	s := new(console.Sheet)
-	pairs := []string{"errors", r.errorsText()}
+	pairs := []string{"accuracy", r.accuracyText()}
 	if len(r.Classes) == 2 {
 		s.Line("%s: %s, positive class %s\n", r.Model, humanize.Plural(r.Rows, "row"), r.Positive)
 		c := r.PerClass[r.PositiveClass]
@@ -171,7 +172,7 @@ func (r *Evaluation) Sheet(threshold string, calibration bool) *console.Sheet {
 	} else {
 		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
 	}
-	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "threshold", threshold)
+	pairs = append(pairs, "threshold", threshold)
 	if len(r.Classes) == 2 {
 		pairs = append(pairs, "AUC", Fixed(r.AUC, 6)+", average precision "+Fixed(r.AveragePrecision, 6))
 	} else if r.AUC != nil {
@@ -195,15 +196,24 @@ func (r *Evaluation) Sheet(threshold string, calibration bool) *console.Sheet {
 	return s
 }
 
-// errorsText returns the errors, their weight if rows have weights, and the accuracy with its interval.
-func (r *Evaluation) errorsText() string {
-	text := fmt.Sprintf("%s of %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"))
-	if r.Weight != nil {
-		text += fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
-	}
-	text += ", accuracy " + humanize.Percent(r.Confusion.Accuracy())
+// accuracyText returns the accuracy with its interval, the number of wrong rows, their weight if rows have weights, and the baseline.
+func (r *Evaluation) accuracyText() string {
+	text := fmt.Sprintf("%s of %s (", humanize.Percent(r.Confusion.Accuracy()), humanize.Plural(r.Rows, "row"))
 	if i := r.Interval; i != nil {
-		text += fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(i[0]), humanize.Percent(i[1]))
+		text += fmt.Sprintf("95 %% interval %s to %s; ", humanize.Percent(i[0]), humanize.Percent(i[1]))
+	}
+	text += humanize.Count(r.Errors) + " wrong"
+	if r.Weight != nil {
+		text += fmt.Sprintf(", weight %s of %s", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
+	}
+	return text + ")" + console.Baseline(r.Baseline)
+}
+
+// Verdict says how good the model is, in one sentence.
+func (r *Evaluation) Verdict() string {
+	text := "Accuracy " + r.accuracyText() + "."
+	if r.Warning != "" {
+		text += " Warning: " + r.Warning + "."
 	}
 	return text
 }
@@ -362,7 +372,7 @@ func (r *Evaluation) WorstErrors(m *model.Model, values *Values) *plot.Section {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	s := &plot.Section{Heading: "Most wrong rows"}
+	s := &plot.Section{Heading: "Worst errors"}
 	if values != nil {
 		s.Text = append(s.Text, values.add(&t, r.worstRows))
 	} else {

@@ -72,14 +72,14 @@ func kinds() []kind {
 
 func Plot(a *console.App) *cobra.Command {
 	var o plotOptions
-	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
+	long := "Plot draws a plot as SVG. KIND is one of these:\n\n"
 	var names []string
 	for _, k := range kinds() {
 		long += fmt.Sprintf("  %-13s%s\n", k.name, k.help)
 		names = append(names, k.name)
 	}
 	cmd := &cobra.Command{
-		Use:   "plot KIND [FILE...] --out picture.svg [options]",
+		Use:   "plot KIND [FILE...] --out plot.svg [options]",
 		Short: "Draw a trace, a model, or how good a model is",
 		Long: long + `
 trace and errors take the file of train --trace. The others take --model, and
@@ -93,7 +93,7 @@ light or dark mode. The colours suit colour-blind eyes.`,
 		ValidArgs: names,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file, which ends in .svg. (required)")
+	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the plot to this file, which ends in .svg. (required)")
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
 	o.data.AddLabels(cmd)
 	f.StringVar(&o.data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")

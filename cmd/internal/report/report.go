@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,8 +36,8 @@ type Options struct {
 }
 
 func (o *Options) AddFlag(f *pflag.FlagSet) {
-	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser "+
-		"shows, or without pictures to a .txt file.")
+	f.StringVar(&o.File, "report", "", "`FILE` Write a report with plots to this .html file, or without plots to "+
+		"a .txt file.")
 }
 
 // Check returns an error if the report can't be written. inputs are the files that the verb reads, and outputs the
@@ -91,7 +92,7 @@ func typedCommand(cmd *cobra.Command, args []string) string {
 
 // OptionsSection returns the section of the options that the user gave.
 func (o *Options) OptionsSection() plot.Section {
-	return plot.Section{Heading: "What was asked", Facts: o.options}
+	return plot.Section{Heading: "Options", Facts: o.options}
 }
 
 // RepeatSection returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
@@ -104,7 +105,7 @@ func (o *Options) RepeatSection(hashes ...[2]string) plot.Section {
 	if o.command != "" {
 		text += " This command was typed:"
 	}
-	return plot.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
+	return plot.Section{Heading: "How to repeat", Code: o.command, Facts: hashes, Text: []string{text}}
 }
 
 // Data returns the section of the files, with the notes of the run.
@@ -134,6 +135,11 @@ func totalSize(paths []string) (bytes int64) {
 		bytes += info.Size()
 	}
 	return bytes
+}
+
+// Title returns the title of a report: the label, the kind of the report, the day.
+func Title(label, kind string) string {
+	return label + ", " + kind + ", " + time.Now().Format(time.DateOnly)
 }
 
 // Result returns the section with the facts and tables of a sheet.

@@ -104,9 +104,6 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 			a.Note("--seed has no effect with --algo %s", o.learner.Name)
 		}
 	}
-	if o.out == "" {
-		a.Note("no --out: the model won't be kept")
-	}
 }
 
 // noteVectors notes that the vectors of a learner take more than half of --memory beside the rows.
@@ -136,8 +133,9 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	case n > 2 && o.Data.Positive != "":
 		a.Note("--positive has no effect with %d classes", n)
 	}
-	if n >= manyNumbers && spec.Classes[0].Kind == schema.Number {
-		a.Note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
+	if n >= manyNumbers && schema.LookLikeQuantity(spec.Classes) {
+		a.Note("column %q: %d classes of numbers: "+
+			"it looks like a quantity; halfspace classifies: name a column of classes with --label", spec.Label, n)
 	}
 	if one, other, more := similarClasses(spec.Classes); one != "" {
 		a.Note("column %q: classes %q and %q%s differ by case or blanks alone: if they are one class, write them alike",
@@ -186,13 +184,16 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
 
-// noteBaseline notes that a model is no better than always predicting the largest class: on held-out rows if there are some,
-// otherwise on the training rows. Weights of rows or classes aim at something else than few errors.
-func noteBaseline(a *console.App, o *trainOptions, r *Report) {
+// noteUse notes that the model is not kept, and warns that it is no better than always predicting the largest class: on held-out rows
+// if there are some, otherwise on the training rows. Weights of rows or classes aim at something else than few errors.
+func noteUse(a *console.App, o *trainOptions, r *Report) {
+	if o.out == "" {
+		a.Note("no --out: the model isn't kept")
+	}
 	if r.Baseline == nil || len(o.classWeight) > 0 || o.Data.SampleWeight != "" {
 		return
 	}
-	accuracy, rows := r.TrainAccuracy, "the model, on the training rows"
+	accuracy, baseline, rows := r.TrainAccuracy, r.Baseline, "the training rows"
 	switch {
 	case r.CrossValidation != nil:
 		p := r.CrossValidation.Points[r.CrossValidation.ChosenPoint]
@@ -200,12 +201,12 @@ func noteBaseline(a *console.App, o *trainOptions, r *Report) {
 			return
 		}
 		share := 1 - float64(*p.Errors)/float64(r.CrossValidation.Rows)
-		accuracy, rows = &share, "the model, on the rows of the folds"
+		accuracy, rows = &share, "the rows of the folds"
 	case r.Validation != nil:
-		accuracy, rows = &r.Validation.Accuracy, "the model, on the validation rows"
+		accuracy, baseline, rows = &r.Validation.Accuracy, r.Validation.Baseline, "the held-out rows"
 	}
-	if accuracy != nil && *accuracy <= r.Baseline.Accuracy {
-		console.NoteBaseline(a, *accuracy, r.Baseline, rows)
+	if accuracy != nil && *accuracy <= baseline.Accuracy {
+		r.Warning = console.WarnOfBaseline(a, "the model", *accuracy, baseline, rows)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/plot"
@@ -58,7 +59,7 @@ var entrants = []entrant{
 	{options: "--algo svm --loss hinge", mostRows: 100_000},
 }
 
-const compareLong = `Compare judges every learner that suits the rows of DATA by cross-validation.
+const compareLong = `Compare evaluates every learner that suits the rows of DATA by cross-validation.
 All learners get the same folds. A model of the other folds predicts each fold.
 Rows are dealt at random within each class, or as --group and --split say.
 Features are standardized within each fold, unless --standardize=false.
@@ -101,7 +102,7 @@ func Compare(a *console.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "compare DATA... --label COLUMN [options]",
 		Annotations: console.ReadsData,
-		Short:       "Judge all learners by cross-validation",
+		Short:       "Compare all learners by cross-validation",
 		Long:        compareLong,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json
@@ -109,6 +110,7 @@ func Compare(a *console.App) *cobra.Command {
 	}
 	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		a.HoldNotes()
 		if !cmd.Flags().Changed("standardize") {
 			o.Data.Standardize, o.Data.KeepWide = true, true
 		}
@@ -136,14 +138,14 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.Data.AddWeights(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.Data.SampleWeight, "sample-weight", "",
-		"`COLUMN` Column with sample weights, numbers of 0 or more, for the trainings and the figures.")
+		"`COLUMN` Column with sample weights, numbers of 0 or more, for the trainings and the metrics.")
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
-	o.addScore(cmd, "Rank the learners by this figure on the held-back rows", "")
-	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
+	o.addScore(cmd, "Rank the learners by this metric on the held-back rows", "")
+	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Evaluate these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
 	f.DurationVar(&o.budget, "budget", time.Minute, "`TIME` Leave out the slowest learners, so that all others together "+
 		"take about this time, such as 90s, 5m or 2h. 0 is any time, as with --algo.")
-	o.addWeights(f, ", in the trainings and in the figures")
+	o.addWeights(f, ", in the trainings and in the metrics")
 	o.addSeed(f)
 	o.Split.AddTo(cmd)
 	o.reporting.AddFlag(f)
@@ -206,11 +208,8 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return err
 	}
 	defer data.Close()
-	if len(data.Spec().Classes) < 2 {
-		return fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
-	}
 	bar.Show(console.Step{Name: "looking at the rows"})
-	looked, err := train.NewDataProfile(ctx, data.Source)
+	looked, err := profile(ctx, data, paths)
 	if err != nil {
 		return err
 	}
@@ -240,6 +239,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if c.Learners[0].Score != nil {
 		c.Best = command(c.Learners[0].Options)
 	}
+	c.warnOfBaseline(a, o.Storage.HasWeights)
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
 	o.reporting.Interrupted = c.Interrupted
@@ -249,6 +249,14 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return bad
 	}
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
+}
+
+// profile looks at the rows, which must be of two classes or more.
+func profile(ctx context.Context, data *dataset.Rows, paths []string) (*train.DataProfile, error) {
+	if len(data.Spec().Classes) < 2 {
+		return nil, fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
+	}
+	return train.NewDataProfile(ctx, data.Source)
 }
 
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
@@ -355,6 +363,7 @@ type comparison struct {
 	LeftOutLearners []leftOutLearner `json:"left_out"`
 	Baseline        *train.Baseline  `json:"baseline"`
 	Best            string           `json:"best"`                  // trains it on all rows; empty if no learner has the score
+	Warning         string           `json:"warning,omitempty"`     // no learner is better than the baseline
 	Interrupted     bool             `json:"interrupted,omitempty"` // the learners were judged on only some folds
 	Seconds         float64          `json:"seconds"`
 }
@@ -531,15 +540,15 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &plot.Page{Title: "Comparison of learners",
-		Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
+	p := &plot.Page{Title: report.Title(o.Data.Label, "comparison of learners"),
+		Lead: c.verdict() + fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
 			humanize.Plural(int64(c.Features), "feature"),
 			foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")), Sections: []plot.Section{result}}
 	if c.Best != "" {
 		p.Sections = append(p.Sections,
 			plot.Section{Heading: "The best learner",
 				Text: []string{"To learn from all rows with the best learner:"}, Code: c.Best})
-		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Plots", Figures: []*plot.Figure{c.figure()}})
 	}
 	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
 	for i, class := range classes {
@@ -547,6 +556,28 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 	}
 	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.OptionsSection(), o.reporting.RepeatSection())
 	return p
+}
+
+// verdict names the best learner, with its accuracy, or returns "" if no learner is ranked.
+func (c *comparison) verdict() string {
+	if c.Best == "" {
+		return ""
+	}
+	best := &c.Learners[0]
+	text := fmt.Sprintf("The best of %s is %s: accuracy %s (%s wrong)%s. ", humanize.Plural(int64(len(c.Learners)), "learner"), best.name(),
+		humanize.Percent(best.Accuracy), humanize.Count(best.Errors), console.Baseline(c.Baseline))
+	if c.Warning != "" {
+		text += "Warning: " + c.Warning + ". "
+	}
+	return text
+}
+
+// warnOfBaseline warns if the best learner is no better than always predicting the largest class. Weights of rows or classes aim at
+// something else than few errors.
+func (c *comparison) warnOfBaseline(a *console.App, hasWeights bool) {
+	if b := c.Baseline; c.Best != "" && b != nil && !hasWeights && c.Learners[0].Accuracy <= b.Accuracy {
+		c.Warning = console.WarnOfBaseline(a, "the best learner", c.Learners[0].Accuracy, b, "the rows of the folds")
+	}
 }
 
 // figure draws the scores of the ranked learners, with the scores of the folds.

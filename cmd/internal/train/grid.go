@@ -276,17 +276,14 @@ func weightText(weight *float64) string {
 	return ", weight " + humanize.Real(*weight)
 }
 
-// foldsText returns the errors of the chosen point and the range of its folds' accuracies. It returns "" for nil.
-func foldsText(cv *train.CrossValidation) string {
-	if cv == nil {
-		return ""
-	}
+// foldsText returns the accuracy of the chosen point, and the range of its folds' accuracies.
+func foldsText(cv *train.CrossValidation, b *train.Baseline) string {
 	p := &cv.Points[cv.ChosenPoint]
 	weight := weightText(p.ErrorWeight)
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}
-	return fmt.Sprintf("errors %s%s, in %s; accuracy of a fold %s to %s", console.Errors(*p.Errors, cv.Rows), weight,
-		foldsOf(cv.Folds, cv.Split, ", each judged by a model of "),
-		humanize.Percent(slices.Min(p.FoldAccuracy)), humanize.Percent(slices.Max(p.FoldAccuracy)))
+	rows := fmt.Sprintf("%s in %s", humanize.Plural(cv.Rows, "row"), foldsOf(cv.Folds, cv.Split, ", each predicted by a model of "))
+	return fmt.Sprintf("%s; a fold %s to %s%s%s", console.Accuracy(*p.Errors, cv.Rows, rows, nil),
+		humanize.Percent(slices.Min(p.FoldAccuracy)), humanize.Percent(slices.Max(p.FoldAccuracy)), weight, console.Baseline(b))
 }

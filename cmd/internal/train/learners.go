@@ -49,8 +49,8 @@ func addLearnerFlags(cmd *cobra.Command) {
 
 // helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *learner.Learner) {
-	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Objective,
-		13) + "\n  use it     " + flags.Wrapped(l.WhenToUse, 13)
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimizes   " + flags.Wrapped(l.Objective,
+		14) + "\n  use it for  " + flags.Wrapped(l.WhenToUse, 14)
 	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
 	if l.Example != "" {
 		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example

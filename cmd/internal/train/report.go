@@ -72,6 +72,7 @@ type Report struct {
 	Model        *string      `json:"model"` // path of the file, null if none was written
 	mostEpochs   int64        // largest number of epochs
 	outOfPasses  bool         // see learner.Result
+	Warning      string       `json:"warning,omitempty"` // the model is no better than the baseline
 	curve        string       // curve of the training, for a terminal; "": none
 }
 
@@ -89,6 +90,8 @@ type validationReport struct {
 	*model.Validation
 	Accuracy    float64  `json:"accuracy"`
 	ErrorWeight *float64 `json:"error_weight,omitempty"` // sum of the sample weights of the wrong rows, if rows or classes have weights
+	// Baseline is always predicting the class with the most training rows.
+	Baseline *train.Baseline `json:"baseline,omitempty"`
 }
 
 // newReport returns the report of a training. interrupted tells whether an interrupt ended it.
@@ -125,6 +128,11 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 	}
 	if v := of.Validation; v != nil {
 		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
+		if r.Baseline != nil {
+			right := f.ValidationCounts[slices.Index(m.Classes, r.Baseline.Class)]
+			r.Validation.Baseline = &train.Baseline{Class: r.Baseline.Class, Errors: v.Rows - right,
+				Accuracy: float64(right) / float64(v.Rows)}
+		}
 		if t.Storage.HasWeights {
 			r.Validation.ErrorWeight = &f.Validation.ErrorWeight
 		}
@@ -141,23 +149,15 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 	return r
 }
 
-// factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
-const factIndent = 2 + len("validation") + 3
+// factIndent is the largest number of characters before the value of a fact, for a name as long as "projection".
+const factIndent = 2 + len("projection") + 3
 
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"),
 		humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
-	s.Pairs(slices.Concat(r.trainingPairs(o, m), r.results(), r.weights(o, m), r.machine())...)
-	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
-		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
-		s.Table(gridTable(cv))
-		for _, p := range cv.Points {
-			if p.FailureText != "" {
-				s.Line("  failed: %s", p.FailureText)
-			}
-		}
-	}
+	s.Pairs(slices.Concat(r.facts(o, m), r.machine())...)
+	r.gridTo(s)
 	if advice := r.advice(o); advice != "" {
 		s.Line("")
 		for line := range strings.SplitSeq(advice, "\n") {
@@ -167,19 +167,45 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	return s
 }
 
+// facts returns names and values about the model and its training, without its time. The accuracy comes first.
+func (r *Report) facts(o *trainOptions, m *model.Model) []string {
+	return slices.Concat(r.accuracyPairs(), r.trainingPairs(o, m), r.keptPairs(), r.weights(o, m))
+}
+
+// gridTo adds the table of the grid's points, if there are several.
+func (r *Report) gridTo(s *console.Sheet) {
+	cv := r.CrossValidation
+	if cv == nil || len(cv.Points) <= 1 {
+		return
+	}
+	s.Line("\nThe grid, each point evaluated in %d folds; * is what the model was learned with:\n", cv.Folds)
+	s.Table(gridTable(cv))
+	for _, p := range cv.Points {
+		if p.FailureText != "" {
+			s.Line("  failed: %s", p.FailureText)
+		}
+	}
+}
+
 // trainingPairs returns the options, the convergence and the updates.
 func (r *Report) trainingPairs(o *trainOptions, m *model.Model) []string {
-	pairs := []string{"options", o.defaultsText()}
+	var pairs []string
+	options, chosen := o.defaultsText(), console.OnlineOptions(m)
 	if o.learner.IsBatch() {
-		pairs = append(pairs, console.SolverFacts(m)...)
+		if pairs, chosen = console.SolverFacts(m), ""; len(pairs) > 0 && pairs[0] == "options" {
+			chosen, pairs = pairs[1], pairs[2:]
+		}
 	} else {
-		pairs = append(pairs, "converged", r.convergence(o),
+		pairs = []string{"converged", r.convergence(o),
 			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"),
-				humanize.Plural(r.Visits, "visit")))
+				humanize.Plural(r.Visits, "visit"))}
 	}
-	return append(pairs, "curve", r.curve, "classes", console.Multiclass(m), "weights", console.Weights(m),
-		"calibrated", console.Calibration(m),
-		"threshold", console.KeptThreshold(m), "voters", console.Voters(m.Voters))
+	if options != "" && chosen != "" {
+		options += "; "
+	}
+	return append(append([]string{"options", options + chosen}, pairs...), "curve", r.curve, "classes", console.Multiclass(m),
+		"weights", console.Weights(m), "calibrated", console.Calibration(m), "threshold", console.KeptThreshold(m),
+		"voters", console.Voters(m.Voters))
 }
 
 // convergence says whether the last weights make no mistake, and gives the bound on the updates.
@@ -213,18 +239,38 @@ func (r *Report) convergence(o *trainOptions) string {
 	return text
 }
 
-// results returns the errors on training rows, folds and hold-out rows.
-func (r *Report) results() []string {
-	pairs, scored := []string{"errors", "not counted"}, r.Rows
-	if r.TrainErrors != nil {
-		pairs[1] = console.Errors(*r.TrainErrors, r.Rows)
+// accuracyPairs returns the accuracy, on rows that the model did not learn from if some were held out, then on the training rows.
+func (r *Report) accuracyPairs() []string {
+	text, baseline := r.heldOutAccuracy(), r.Baseline
+	name := "accuracy"
+	pairs := []string{name, text}
+	if text != "" {
+		name, baseline = "training", nil // the line above has one
 	}
-	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "folds", foldsText(r.CrossValidation), "chosen by", pathScore(r.Path))
+	training := "not counted"
+	if r.TrainErrors != nil {
+		training = console.Accuracy(*r.TrainErrors, r.Rows, "the "+humanize.Plural(r.Rows, "training row"), baseline)
+	}
+	return append(pairs, name, training, "chosen by", pathScore(r.Path))
+}
+
+// heldOutAccuracy returns the accuracy on the rows of a hold-out or of folds, or "" if there are none.
+func (r *Report) heldOutAccuracy() string {
+	if v := r.Validation; v != nil {
+		return console.HeldOutAccuracy(v.Errors, v.Rows, humanize.Plural(v.Rows, "held-out row"), v.Baseline) + weightText(v.ErrorWeight)
+	}
+	if r.CrossValidation != nil {
+		return foldsText(r.CrossValidation, r.Baseline)
+	}
+	return ""
+}
+
+// keptPairs returns which weights were kept, of how many candidates.
+func (r *Report) keptPairs() []string {
+	pairs, scored := []string{"kept", console.KeptUpdate(r.KeptUpdate)}, r.Rows
 	if v := r.Validation; v != nil {
 		scored = v.Rows
-		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weightText(v.ErrorWeight))
 	}
-	pairs = append(pairs, "kept", console.KeptUpdate(r.KeptUpdate))
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each",
@@ -281,7 +327,7 @@ func (o *trainOptions) defaultsText() string {
 	if o.Data.Standardize {
 		text += map[bool]string{true: ", ", false: " "}[console.ForPython] + console.Setting("standardize", "true", true)
 	}
-	return text + message.Sprintf(", chosen because no --algo was given")
+	return text + message.Sprintf(", the default without --algo")
 }
 
 func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, validation []string) (*plot.Page, error) {
@@ -294,15 +340,12 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	if err != nil {
 		return nil, err
 	}
-	result := report.Result(r.sheet(t.trainOptions, m))
-	for i := range result.Facts {
-		switch f, v := &result.Facts[i], r.Validation; {
-		case f[0] == "errors" && r.TrainErrors != nil:
-			f[1] += report.Interval(r.Rows-*r.TrainErrors, r.Rows) + ", on the rows that were learned from"
-		case f[0] == "validation":
-			f[1] += report.Interval(v.Rows-v.Errors, v.Rows)
-		}
-	}
+	facts := new(console.Sheet)
+	facts.Pairs(r.facts(t.trainOptions, m)...)
+	r.gridTo(facts)
+	machine := new(console.Sheet)
+	machine.Pairs(r.machine()...)
+	result := report.Result(facts)
 	if advice := r.advice(t.trainOptions); advice != "" {
 		result.Text = strings.Split(advice, "\n")
 	}
@@ -316,17 +359,35 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	}
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, report.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
-	p := &plot.Page{Title: "Training of " + m.Algorithm,
-		Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"),
-			humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
+	o := t.trainOptions
+	p := &plot.Page{Title: report.Title(m.Label, o.learner.FullName), Lead: r.verdict(m)}
 	p.Sections = slices.Concat([]plot.Section{result}, judged, report.Weights(m))
 	if figures := t.figures(r, m); figures != nil {
-		p.Sections = append(p.Sections, plot.Section{Heading: "Course of the training", Figures: figures})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Training history", Figures: figures})
 	}
 	p.Sections = append(append(p.Sections, report.Data(t.App, inputs, data)), columns...)
 	p.Sections = append(p.Sections, t.follower.Rows()...)
-	p.Sections = append(p.Sections, t.reporting.OptionsSection(), t.reporting.RepeatSection(hashes...))
+	p.Sections = append(p.Sections, t.reporting.OptionsSection(),
+		plot.Section{Heading: "Time", Facts: machine.Facts}, t.reporting.RepeatSection(hashes...))
 	return p, nil
+}
+
+// verdict says how good the model is, in one sentence or two.
+func (r *Report) verdict(m *model.Model) string {
+	text := r.heldOutAccuracy()
+	switch {
+	case text != "":
+		text = "Accuracy " + text + "."
+	case r.TrainErrors != nil:
+		text = "Accuracy " + console.Accuracy(*r.TrainErrors, r.Rows, "the "+humanize.Plural(r.Rows, "training row"), r.Baseline) + "." +
+			message.Sprintf(" New rows may fare worse: --validation 0.2 holds some out.")
+	default:
+		text = "The errors were not counted."
+	}
+	if r.Warning != "" {
+		text += " Warning: " + r.Warning + "."
+	}
+	return text
 }
 
 // heldOut returns the sections on held-out rows: their figures, and the most wrong rows. It returns nil if there are none.
@@ -374,7 +435,7 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 	switch {
 	case h.Folds > 0:
 		text = append(text, fmt.Sprintf("%s, each predicted by a model that didn't learn from it: %s. The scores of "+
-			"the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each judged by a model of ")))
+			"the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each predicted by a model of ")))
 		if t.calibrates() {
 			text = append(text, "The models of the folds have no calibration, and so no probabilities.")
 		}
@@ -385,10 +446,10 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 	}
 	if h.Folds == 0 && t.learner.ChoosesByValidation {
 		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their "+
-			"figures look better than those of new rows.")
+			"metrics look better than those of new rows.")
 	}
 	if len(t.axes) > 0 || t.path > 0 {
-		text = append(text, "The options were chosen by these rows too, so that their figures look a little better than those of new rows.")
+		text = append(text, "The options were chosen by these rows too, so that their metrics look a little better than those of new rows.")
 	}
 	if h.HasRoundedScores {
 		text = append(text, "The curves, the AUC and the average precision come from a histogram of the scores, since there are many.")

@@ -71,7 +71,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if fitted.Profile != nil {
 		noteNeverPredicted(a, o, r.NeverPredictedClasses, fitted.Profile.Counts)
 	}
-	noteBaseline(a, o, r)
+	noteUse(a, o, r)
 	noteDependent(a, m)
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return t.page(ctx, r, fitted, paths, validationPaths) }); err != nil {
 		return err
