@@ -65,7 +65,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := flag.CommandLine.Parse(beamArgs); err != nil {
 		return 2
 	}
-	objects.Use(context.Background())
+	objects.Use(context.Background(), 0)
 	log.SetupLogging("error", "text")
 	beam.Init() // does not return in a worker that a runner has started
 	if len(verbArgs) == 0 || verbArgs[0] == "help" || asksHelp(verbArgs) && !strings.Contains(" train eval predict ", " "+verbArgs[0]+" ") {
@@ -82,7 +82,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	objects.Use(ctx)
+	objects.Use(ctx, 0)
 	var err error
 	switch verbArgs[0] {
 	case "train", "eval", "predict":

@@ -61,7 +61,7 @@ func poolFlags(t *testing.T, workers int) []string {
 // requests that fail in passing, with --staging in a bucket, and again after other objects have taken the place of the first.
 func TestObjects(t *testing.T) {
 	s3, _ := servers.S3(t), servers.Google(t)
-	objects.Use(context.Background())
+	objects.Use(context.Background(), 0)
 	ways := map[string][]string{"embedded": {"--runner=prism"}, "2 workers": poolFlags(t, 2)}
 	for seed := range 2 {
 		dir := makeFiles(t)
@@ -123,7 +123,7 @@ func TestObjects(t *testing.T) {
 // rows, about 8 MB.
 func TestObjectsParts(t *testing.T) {
 	s, dir, to := servers.S3(t), t.TempDir(), t.TempDir()
-	objects.Use(context.Background())
+	objects.Use(context.Background(), 0)
 	file := filepath.Join(dir, "a.parquet")
 	runHalfspace(t, "gen", "--rows", "2097152", "--features", "8", "--noise", "0.1", "--out", file)
 	upload(t, dir, "s3://"+servers.Bucket+"/large")
@@ -147,16 +147,18 @@ func TestObjectsParts(t *testing.T) {
 	}
 }
 
-// TestObjectsReplaced: an object that is replaced while it is read ends the training, or the model is that of the old one.
+// TestObjectsReplaced: an object that is replaced while it is read ends the training, or the model is that of the old one, or of
+// the new one if nothing of the old one was read.
 func TestObjectsReplaced(t *testing.T) {
 	s, dir, other, to := servers.S3(t), t.TempDir(), t.TempDir(), t.TempDir()
-	objects.Use(context.Background())
+	objects.Use(context.Background(), 0)
 	for seed, d := range []string{dir, other} {
 		runHalfspace(t, "gen", "--rows", "200000", "--features", "8", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(d, "a.parquet"))
 	}
 	args := []string{"--label", "label", "--algo", "lda", "--standardize"}
-	want := filepath.Join(to, "want.json")
+	want, ofOther := filepath.Join(to, "want.json"), filepath.Join(to, "other.json")
 	runHalfspace(t, append([]string{"train", dir, "--out", want}, args...)...)
+	runHalfspace(t, append([]string{"train", other, "--out", ofOther}, args...)...)
 	failed := 0
 	for after := int64(1); after <= 4; after++ {
 		s.BeforeRequest = nil
@@ -171,6 +173,8 @@ func TestObjectsReplaced(t *testing.T) {
 		got := filepath.Join(to, fmt.Sprint(after, ".json"))
 		out, err := beamCommand(append([]string{"train", "s3://" + servers.Bucket + "/replaced", "--out", got, "--runner=prism"}, args...)...).CombinedOutput()
 		switch _, missing := os.Stat(got); {
+		case err == nil && after == 1: // nothing of the old one was read
+			checkEqual(t, "replaced at first", got, ofOther)
 		case err == nil:
 			checkEqual(t, fmt.Sprint("replaced after ", after), got, want)
 		case missing == nil || !strings.Contains(string(out), "changed while it was read"):
@@ -187,7 +191,7 @@ func TestObjectsReplaced(t *testing.T) {
 // TestWorkerFails: a worker that can't reach the store ends no training that another worker can go on with. Alone, its error is told.
 func TestWorkerFails(t *testing.T) {
 	servers.S3(t)
-	objects.Use(context.Background())
+	objects.Use(context.Background(), 0)
 	dir, to := makeFiles(t), t.TempDir()
 	upload(t, dir, "s3://"+servers.Bucket+"/fails")
 	endpoint, _ := startVerb(t, "prism")

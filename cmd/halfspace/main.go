@@ -4,12 +4,13 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"halfspace/cmd/internal/cli"
 	"halfspace/internal/objects"
 )
 
 func main() {
-	objects.Use(context.Background())
+	objects.Use(context.Background(), 2*time.Second)
 	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
 }

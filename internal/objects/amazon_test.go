@@ -119,7 +119,7 @@ func TestCredentials(t *testing.T) {
 			for k, v := range c.variables {
 				t.Setenv(k, v)
 			}
-			Use(context.Background())
+			Use(context.Background(), 0)
 			text, err := read("s3://rows/a b/" + name + ".txt")
 			switch {
 			case c.err == "" && (err != nil || text != b.text):
@@ -132,7 +132,7 @@ func TestCredentials(t *testing.T) {
 	b.key = "" // a public bucket
 	alone(t, nil)
 	t.Setenv("AWS_ENDPOINT_URL", at)
-	Use(context.Background())
+	Use(context.Background(), 0)
 	if text, err := read("s3://rows/public.txt"); err != nil || text != b.text {
 		t.Errorf("a public bucket: %q, error %v", text, err)
 	}
@@ -224,7 +224,7 @@ func TestFaults(t *testing.T) {
 				b.answer, b.text = nil, ""
 			}
 			t.Setenv("AWS_ENDPOINT_URL", b.serve(t))
-			Use(context.Background())
+			Use(context.Background(), 0)
 			got, err := read("s3://faults/" + name)
 			if c.err == "" && (err != nil || got != b.text) {
 				t.Errorf("%d bytes, error %v", len(got), err)
@@ -240,7 +240,7 @@ func TestFaults(t *testing.T) {
 func TestWeb(t *testing.T) {
 	b := &bucket{text: strings.Repeat("0123456789abcdef", windowBytes/8)}
 	at := b.serve(t)
-	Use(context.Background())
+	Use(context.Background(), 0)
 	if text, err := read(at + "/data/x.csv?sig=a%2Fb"); err != nil || text != b.text {
 		t.Errorf("%d bytes, error %v", len(text), err)
 	}
@@ -270,7 +270,7 @@ func TestListPages(t *testing.T) {
 	}))
 	defer server.Close()
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
-	Use(context.Background())
+	Use(context.Background(), 0)
 	all, err := services["s3"].List("s3://rows/d/")
 	if err != nil || len(all) != pages || all[pages-1] != "s3://rows/d/6" {
 		t.Errorf("%q, error %v", all, err)

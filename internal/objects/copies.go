@@ -61,7 +61,9 @@ type objectCopy struct {
 	isDropped bool // another version has taken its place, or other objects are kept
 
 	mu      sync.Mutex
-	parts   []files.Part // parts that were announced; nil: requests read on
+	parts   []files.Part  // parts that were announced; nil: requests read on
+	read    int64         // end of the part that was read farthest on
+	moved   chan struct{} // closed when read grows
 	windows map[int64]*window
 }
 
@@ -86,7 +88,7 @@ func (c *copies) open(url string, i info, fetch fetcher) *objectCopy {
 			p.isDropped = true
 			p.release()
 		}
-		p = &objectCopy{copies: c, info: i, fetch: fetch, windows: map[int64]*window{}}
+		p = &objectCopy{copies: c, info: i, fetch: fetch, windows: map[int64]*window{}, moved: make(chan struct{})}
 		c.objects[url] = p
 	}
 	p.users++
@@ -167,6 +169,7 @@ func (p *objectCopy) readAt(ctx context.Context, b []byte, at int64) (n int, err
 	if int64(len(b)) > p.info.size-at {
 		b, err = b[:p.info.size-at], io.EOF
 	}
+	p.moveTo(at + int64(len(b)))
 	for n < len(b) {
 		number := (at + int64(n)) / windowBytes
 		from := at + int64(n) - number*windowBytes
@@ -182,6 +185,17 @@ func (p *objectCopy) readAt(ctx context.Context, b []byte, at int64) (n int, err
 		n += len(part)
 	}
 	return n, err
+}
+
+// moveTo notes a read up to a byte, unless it is of the end, where a reader of Parquet begins.
+func (p *objectCopy) moveTo(end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if end > p.read && p.parts != nil {
+		p.read = end
+		close(p.moved)
+		p.moved = make(chan struct{})
+	}
 }
 
 // fetchMissing fetches the blocks of bytes from to end-1 of a window that are missing. It returns the window's slot.

@@ -29,6 +29,7 @@ import (
 type service struct {
 	scheme string
 	ctx    context.Context // of requests that read
+	fresh  time.Duration   // for which a description of an object holds
 	seen   sync.Map        // the last seenInfo of each object, by its URL
 	provider
 }
@@ -55,11 +56,12 @@ var (
 	localCopies = &copies{objects: map[string]*objectCopy{}}
 )
 
-// Use registers s3://, gs://, https:// and http:// with package files. Requests to read end with ctx. It makes no request and reads
-// no file. Programs call it as they start.
-func Use(ctx context.Context) {
+// Use registers s3://, gs://, https:// and http:// with package files. Requests to read end with ctx. A description of an object holds
+// for a time: a command asks for it several times as it begins. Reads are of that version, or fail. Use makes no request and reads no
+// file. Programs call it as they start.
+func Use(ctx context.Context, fresh time.Duration) {
 	for scheme, p := range map[string]provider{"s3": newAmazon(), "gs": newGoogle(), "https": web{"https"}, "http": web{"http"}} {
-		services[scheme] = &service{scheme: scheme, ctx: ctx, provider: p}
+		services[scheme] = &service{scheme: scheme, ctx: ctx, fresh: fresh, provider: p}
 		files.Register(scheme, services[scheme])
 	}
 }
@@ -94,10 +96,6 @@ func (s *service) Stat(address string) (fs.FileInfo, error) {
 	return i, err
 }
 
-// fresh is the time for which a description of an object holds: a command asks for it several times as it begins. Reads are of that
-// version, or fail.
-const fresh = 2 * time.Second
-
 // A seenInfo is a description, and when it was made.
 type seenInfo struct {
 	info
@@ -105,7 +103,7 @@ type seenInfo struct {
 }
 
 func (s *service) stat(address string) (i info, err error) {
-	if last, ok := s.seen.Load(address); ok && time.Since(last.(seenInfo).at) < fresh {
+	if last, ok := s.seen.Load(address); ok && time.Since(last.(seenInfo).at) < s.fresh {
 		return last.(seenInfo).info, nil
 	}
 	if i, err = s.ask(address); err == nil {
@@ -323,7 +321,9 @@ func (o *object) Announce(parts []files.Part) {
 			for at := p.At; at < p.End; {
 				number := at / windowBytes
 				from, stop := at-number*windowBytes, min(p.End, (number+1)*windowBytes)
-				at = stop
+				if at = stop; !o.waits(number*windowBytes + from) {
+					return nil
+				}
 				select {
 				case inFlight <- struct{}{}:
 				case <-o.closed:
@@ -340,6 +340,29 @@ func (o *object) Announce(parts []files.Part) {
 		}
 		return nil
 	})
+}
+
+// leastAhead and mostAhead bound how far before a read a request for an announced part begins. Between them it is half of what was
+// read: whoever looks at the beginning alone fetches little else.
+const leastAhead, mostAhead = windowBytes, 16 * windowBytes
+
+// waits waits until a read comes near a byte, and returns false if the object is closed before.
+func (o *object) waits(at int64) bool {
+	for {
+		o.mu.Lock()
+		read, moved := o.read, o.moved
+		o.mu.Unlock()
+		if at <= read+min(mostAhead, max(leastAhead, read/2)) {
+			return true
+		}
+		select {
+		case <-moved:
+		case <-o.closed:
+			return false
+		case <-o.ctx.Done():
+			return false
+		}
+	}
 }
 
 // join joins parts whose gaps are small.

@@ -23,7 +23,7 @@ func each(t *testing.T, test func(t *testing.T, s *servers.Server, root string))
 	for scheme, start := range map[string]func(*testing.T) *servers.Server{"s3": servers.S3, "gs": servers.Google} {
 		t.Run(scheme, func(t *testing.T) {
 			s := start(t)
-			Use(context.Background())
+			Use(context.Background(), 0)
 			test(t, s, scheme+"://"+servers.Bucket+"/")
 		})
 	}
@@ -180,7 +180,7 @@ func TestNoServer(t *testing.T) {
 	servers.S3(t)
 	for endpoint, want := range map[string]string{"http://localhost:1": "no server listens at AWS_ENDPOINT_URL=http://localhost:1 ", "http://:80": "set it to http://HOST:PORT"} {
 		t.Setenv("AWS_ENDPOINT_URL", endpoint)
-		Use(context.Background())
+		Use(context.Background(), 0)
 		if _, err := files.Stat("s3://" + servers.Bucket + "/x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", endpoint, err)
 		}

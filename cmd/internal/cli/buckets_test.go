@@ -21,7 +21,7 @@ import (
 // passing. Models and predictions are written to a bucket, and read from it.
 func TestBuckets(t *testing.T) {
 	s3, _ := servers.S3(t), servers.Google(t)
-	objects.Use(t.Context())
+	objects.Use(t.Context(), 0)
 	t.Cleanup(func() {
 		for _, scheme := range []string{"s3", "gs", "https", "http"} {
 			files.Register(scheme, nil)
@@ -78,7 +78,7 @@ func TestBuckets(t *testing.T) {
 // TestLakesInBuckets: a Delta table and an Iceberg table in a bucket have the rows that they have in a folder.
 func TestLakesInBuckets(t *testing.T) {
 	servers.S3(t)
-	objects.Use(t.Context())
+	objects.Use(t.Context(), 0)
 	t.Cleanup(func() {
 		for _, scheme := range []string{"s3", "gs", "https", "http"} {
 			files.Register(scheme, nil)
