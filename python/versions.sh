@@ -11,6 +11,7 @@ newest=1.9.1
 table_libraries="pandas==3.1.1 polars==2.1.0 pyarrow==26.0.1 narwhals duckdb nanoarrow matplotlib tqdm nbconvert ipykernel pyright"
 for version in "${@:-1.4.2 $newest}"; do
 	for version in $version; do
+		mkdir -p tmp/python
 		folder=tmp/python/$version packages="scikit-learn==$version pytest pandas==2.2.3"
 		[ "$version" = $newest ] && packages="scikit-learn==$version pytest $table_libraries"
 		[[ $version = 1.4.* ]] && packages="$packages numpy<2"

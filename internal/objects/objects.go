@@ -342,8 +342,8 @@ func (o *object) Announce(parts []files.Part) {
 	})
 }
 
-// leastAhead and mostAhead bound how far before a read a request for an announced part begins. Between them it is half of the bytes that were
-// read: whoever looks at the beginning alone fetches little else.
+// leastAhead and mostAhead bound how far before a read a request for an announced part begins. Between them it is half of the bytes that
+// were read: whoever looks at the beginning alone fetches little else.
 const leastAhead, mostAhead = windowBytes, 16 * windowBytes
 
 // waits waits until a read comes near a byte, and returns false if the object is closed before.
