@@ -93,7 +93,7 @@ func TestTokens(t *testing.T) {
 		{"", "我爱 北京", []string{"我", "爱", "我爱", "北", "京", "北京"}},
 		{"2", "我爱 Go", []string{"我", "爱", "我爱", "go", "爱 go"}},
 		{"", "กำไร", []string{"ก", "\u0e33", "ก\u0e33", "ไ", "\u0e33ไ", "ร", "ไร"}},
-		{"", "hi👩‍👩‍👧🇩🇪🇫🇷 ok", []string{"hi", "👩‍👩‍👧", "🇩🇪", "🇫🇷", "ok"}},
+		{"", "hi👩\u200d👩\u200d👧🇩🇪🇫🇷 ok", []string{"hi", "👩\u200d👩\u200d👧", "🇩🇪", "🇫🇷", "ok"}},
 		{"", "a\xffb", []string{"a", "b"}},
 		{"chars", "Abc d", []string{"<ab", "abc", "<abc", "bc>", "abc>", "<abc>", "<d>"}},
 		{"chars", "我爱", []string{"<我爱", "我爱>", "<我爱>"}},
@@ -198,7 +198,7 @@ func TestFeatures(t *testing.T) {
 }
 
 func FuzzEach(f *testing.F) {
-	for _, text := range []string{"Plain words, PLAIN Words 12 a1-b2_c" + strings.Repeat(" A"+strings.Repeat("b", 63)+"c", 2), "我 a爱b我爱 我‍爱", "Don't 1,5 a_b", "我爱กำ👩‍👩‍👧🇩🇪", "\xff\xc0א\"ב", "e\u0301\u200d"} {
+	for _, text := range []string{"Plain words, PLAIN Words 12 a1-b2_c" + strings.Repeat(" A"+strings.Repeat("b", 63)+"c", 2), "我 a爱b我爱 我\u200d爱", "Don't 1,5 a_b", "我爱กำ👩\u200d👩\u200d👧🇩🇪", "\xff\xc0א\"ב", "e\u0301\u200d"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
