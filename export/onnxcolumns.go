@@ -90,11 +90,13 @@ func (g *graph) addInput(c *schema.Column) error {
 	case c.Kind == schema.ListColumn:
 		width = c.Width()
 	case c.Kind == schema.NumberedColumn:
-		return fmt.Errorf("svmlight has numbers in place of columns: write the ONNX file with one input")
+		return fmt.Errorf("svmlight has numbers in place of columns: write --onnx with the model's features as its input")
 	case c.Words != nil:
-		return fmt.Errorf("its features are words, and ONNX can't cut texts into words: write C or Go, or the ONNX file with one input")
+		return fmt.Errorf("its features are words, and ONNX can't cut texts into words: " +
+			"write C or Go, or --onnx with the model's features as its input")
 	case c.Kind != schema.OneHotColumn:
-		return fmt.Errorf("it is hashed, and ONNX can't hash: train with the categories (onehot), or write the ONNX file with one input")
+		return fmt.Errorf("it is hashed, and ONNX can't hash: " +
+			"train with --type COLUMN=category, or write --onnx with the model's features as its input")
 	case c.Values == "":
 		element = elementString
 	}

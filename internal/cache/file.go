@@ -271,6 +271,9 @@ func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 		}
 	}
 	info, err := f.file.Stat()
+	if err == nil && info.Size() < f.info.Size() {
+		return f.cutError()
+	}
 	if err != nil || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
 		return message.Located(fmt.Errorf("%s: it was written to while it was in use: %s", f.name, f.advice))
 	}
@@ -281,11 +284,15 @@ func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 func (f *File) read(p []byte, at int64) error {
 	switch _, err := f.file.ReadAt(p, at); {
 	case err == io.EOF:
-		return message.Located(fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice))
+		return f.cutError()
 	case err != nil:
 		return message.Located(fmt.Errorf("%s: it can't be read (%w): %s", f.name, files.Cause(err), f.advice))
 	}
 	return nil
+}
+
+func (f *File) cutError() error {
+	return message.Located(fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice))
 }
 
 func (f *File) verify(c int, rows *block.Block) error {

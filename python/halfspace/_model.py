@@ -405,19 +405,27 @@ class Model:
         return files.input("model.json", lambda file: file.write(self.text.encode()))
 
     def __repr__(self) -> str:
-        return f"<halfspace.Model {self.algorithm}: {len(self.document['features'])} features, classes {self._some_classes()}>"
+        facts = [f"{len(self.document['features'])} features", f"classes {self._some_classes()}"]
+        if held := self.document["training"].get("validation"):
+            facts.append(f"held-out rows {self._accuracy(held)}")
+        return f"<halfspace.Model {self.algorithm}: {', '.join(facts)}>"
+
+    @staticmethod
+    def _accuracy(of: dict[str, Any]) -> str:
+        return f"{of['rows']:,}, accuracy {1 - of['errors'] / of['rows']:.2%}"
 
     def _some_classes(self) -> str:
         names = [str(name) for name in self.document["classes"]]
         return ", ".join(names if len(names) <= 10 else [*names[:9], f"and {len(names) - 9} more"])
 
     def _repr_html_(self) -> str:
-        """Return the classes, the accuracy on the training rows and the strongest features, for notebooks."""
+        """Return the classes, the accuracies on the training and the held-out rows and the strongest features, for notebooks."""
         training, document = self.document["training"], self.document
         facts = [("classes", self._some_classes()), ("features", str(len(document["features"])))]
         if training.get("rows"):
-            right = training["rows"] - training["errors"]
-            facts.append(("training rows", f"{training['rows']:,}, accuracy {right / training['rows']:.2%}"))
+            facts.append(("training rows", self._accuracy(training)))
+        if held := training.get("validation"):
+            facts.append(("held-out rows", self._accuracy(held)))
         rows = "".join(f"<tr><th style='text-align: left'>{name}</th><td style='text-align: left'>{html.escape(text)}</td></tr>" for name, text in facts)
         strongest = [] if "voters" in document else self._strongest(10)
         most = max((abs(weight) for _, weight in strongest), default=1)

@@ -165,7 +165,9 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		}
 	}
 	for i, r := range reports {
-		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !r.Confusion.HasWeights() && accuracy <= b.Accuracy {
+		// Weights and thresholds aim at something else than few errors.
+		aimed := r.Confusion.HasWeights() || r.Threshold != nil || len(models[i].Options.ClassWeight) > 0
+		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !aimed && accuracy <= b.Accuracy {
 			r.Warning = console.WarnOfBaseline(a, o.models[i], accuracy, b, "these rows")
 		}
 	}

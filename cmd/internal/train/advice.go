@@ -185,12 +185,12 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 }
 
 // noteUse notes that the model is not kept, and warns that it is no better than always predicting the largest class: on held-out rows
-// if there are some, otherwise on the training rows. Weights of rows or classes aim at something else than few errors.
+// if there are some, otherwise on the training rows. Weights and thresholds aim at something else than few errors.
 func noteUse(a *console.App, o *trainOptions, r *Report) {
 	if o.out == "" {
 		a.Note("no --out: the model isn't kept")
 	}
-	if r.Baseline == nil || len(o.classWeight) > 0 || o.Data.SampleWeight != "" {
+	if r.Baseline == nil || len(o.classWeight) > 0 || o.Data.SampleWeight != "" || o.choosesThreshold() {
 		return
 	}
 	accuracy, baseline, rows := r.TrainAccuracy, r.Baseline, "the training rows"

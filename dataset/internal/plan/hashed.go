@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -20,5 +22,16 @@ var hashedTexts = treatment{
 		return []schema.Column{in}
 	},
 	becomes: codingWords,
-	notes:   textNotes,
+	notes:   hashedNotes,
+}
+
+// hashedNotes says also how to make features of words where texts repeat and yet have several words.
+func hashedNotes(c *Counts) []string {
+	lines := textNotes(c)
+	if c.noOption() && c.sampled.several() {
+		typed := column.InShell([]string{c.Input.Name + "=" + string(SingleWords)})
+		lines = append(lines, message.Sprintf("each text of %q is a category: use --type %s to make features of its words",
+			c.Input.Name, typed))
+	}
+	return lines
 }

@@ -19,9 +19,8 @@ const (
 // freeTexts makes features of the words of texts, if most texts differ and have several words.
 var freeTexts = treatment{
 	takes: func(c *Counts) bool {
-		const several = 3
 		mostDiffer := c.values() >= leastRows && (c.HasMore || 2*int64(c.Distinct) >= c.values())
-		return c.HasTexts && c.noOption() && mostDiffer && c.sampled.words >= several*c.sampled.texts
+		return c.HasTexts && c.noOption() && mostDiffer && c.sampled.several()
 	},
 	inputs: func(c *Counts) []schema.Column {
 		return []schema.Column{{Name: c.Input.Name, Kind: schema.WordsColumn, Words: &schema.Words{Bits: schema.DefaultWordBits}}}
@@ -40,6 +39,9 @@ func (s *wordSample) add(text string) {
 		s.words += words.Count(text[:min(len(text), longest)])
 	}
 }
+
+// several reports whether the texts have three words or more on average.
+func (s *wordSample) several() bool { return s.words >= 3*s.texts }
 
 // family returns the word without a number: hash: for hash:BITS, and a word for columns of words without its bits.
 func (w Word) family() Word {

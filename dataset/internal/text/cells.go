@@ -161,7 +161,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.addTruth(v == 1)
 	default:
 		if !utf8.Valid(text) {
-			return fmt.Errorf("%s is not valid UTF-8: convert the file to UTF-8", quote(text))
+			return fmt.Errorf("%s is not valid UTF-8: save it as UTF-8, or convert it: iconv -f cp1252 -t utf-8", quote(text))
 		}
 		c.chars = append(c.chars, text...)
 		c.ends = append(c.ends, int32(len(c.chars)))

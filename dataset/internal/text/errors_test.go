@@ -44,7 +44,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "\xff\xfex\x00\n\x001", dataset.Options{}, "a.csv: the text is UTF-16, and its last character is truncated: copy or write it again"},
 		{"a.csv", "x,z,y\n1,2,\n1,2,\n1,2,\n1,2,a,\n1,2,a,\n", dataset.Options{}, "a.csv: line 5: the number of fields is 4, but 3 in the first line: mend the line"},
 		{"a.csv", "one,two,three,four,five\nx,y\n1,2\n", dataset.Options{Label: "y"}, `a.csv: no column "y" (columns: one, two, three, four, five): the name is in line 2 of DIR/a.csv: remove the lines above it`},
-		{"a.csv", "x,s\n1,\xff\n", dataset.Options{Keep: []string{"s"}}, `a.csv: line 2, column "s": "\xff" is not valid UTF-8: convert the file to UTF-8`},
+		{"a.csv", "x,s\n1,\xff\n", dataset.Options{Keep: []string{"s"}}, `a.csv: line 2, column "s": "\xff" is not valid UTF-8: save it as UTF-8, or convert it: iconv -f cp1252 -t utf-8`},
 		{"a.csv", many + "1,b\n", dataset.Options{},
 			`a.csv: line 1048577, column "c2": "b" is not a number, unlike the first rows: correct it, leave the column out with Exclude, or use NullValues b if it stands for no value`},
 		{"a.csv", many + "1,1e999\n", dataset.Options{}, `a.csv: line 1048577, column "c2": "1e999" is too large for float64: correct it, or leave the column out with Exclude`},

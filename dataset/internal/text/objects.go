@@ -111,7 +111,7 @@ func (o *objects) key() (key, form []byte, err error) {
 	}
 	form = o.row[at:o.pos]
 	if !utf8.Valid(key) {
-		return nil, nil, fmt.Errorf("the key %s is not valid UTF-8: convert the file to UTF-8", quote(key))
+		return nil, nil, fmt.Errorf("the key %s is not valid UTF-8: save it as UTF-8", quote(key))
 	}
 	if o.skip(); o.pos == len(o.row) || o.row[o.pos] != ':' {
 		return nil, nil, fmt.Errorf("no colon stands behind the key %s: mend the line", quote(key))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
@@ -51,7 +52,9 @@ func (s *fileColumns) hint(name string) string {
 	for i, c := range s.cols {
 		names[i] = c.Name
 	}
-	if near := humanize.Nearest(name, names); near != "" {
+	if near := humanize.Nearest(name, names); near != "" && !utf8.ValidString(near) {
+		return fmt.Sprintf(": %q is not valid UTF-8: save the file as UTF-8, or convert it: iconv -f cp1252 -t utf-8", near)
+	} else if near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
 	}
 	return ""
