@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel release help lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel release help lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb lakes buckets soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-sparse: export HALFSPACE_TEST := full
@@ -48,7 +48,7 @@ rest:
 	HALFSPACE_TEST=full $(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts pages
 	$(MAKE) race-files
-	$(MAKE) onnx duckdb lakes
+	$(MAKE) onnx duckdb lakes buckets
 	$(MAKE) python
 	$(MAKE) beam
 	@echo "make check: all passed"
@@ -123,6 +123,15 @@ lakes: ## Delta and Iceberg tables that deltalake, pyiceberg and Spark write, ag
 			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
 			echo "$$word: lake tables: their writers could not be installed, or failed: see tmp/lakes/*.log" >&2; exit $$status; }; \
 		HALFSPACE_LAKES=$(CURDIR)/tmp/lakes/tables go test -count=1 -run 'TestLakes$$' ./dataset; \
+	else test $$? = 3; fi
+
+buckets: ## data in a bucket of the server moto, against the same files
+	if ./.ci/need.sh "$(PYTHON) -c import\ ensurepip" python3-venv "buckets"; then \
+		mkdir -p tmp && { test -x tmp/buckets/bin/pip || $(PYTHON) -m venv tmp/buckets; } && \
+		tmp/buckets/bin/pip install --quiet moto[server]==5.2.5 || { \
+			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
+			echo "$$word: buckets: pip could not install moto" >&2; exit $$status; }; \
+		HALFSPACE_MOTO=$(CURDIR)/tmp/buckets/bin/moto_server go test -count=1 -run 'TestMoto$$' ./cmd/internal/cli; \
 	else test $$? = 3; fi
 
 PYTHON := /usr/bin/python3

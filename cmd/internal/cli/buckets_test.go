@@ -5,11 +5,15 @@ import (
 	"bytes"
 	"io"
 	"maps"
+	"net"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"halfspace/internal/files"
 	"halfspace/internal/objects"
@@ -21,6 +25,47 @@ import (
 // passing. Models and predictions are written to a bucket, and read from it.
 func TestBuckets(t *testing.T) {
 	s3, _ := servers.S3(t), servers.Google(t)
+	s3.FailureEvery.Store(13)
+	sameInBuckets(t, "s3://"+servers.Bucket+"/", "gs://"+servers.Bucket+"/")
+}
+
+// TestMoto: TestBuckets by the server moto, a program of its own.
+func TestMoto(t *testing.T) {
+	program := os.Getenv("HALFSPACE_MOTO")
+	if program == "" {
+		t.Skip("no moto: make buckets installs it")
+	}
+	free := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	_, port, err := net.SplitHostPort(free.Addr().String())
+	require.NoError(t, err)
+	free.Close()
+	server := exec.CommandContext(t.Context(), program, "--port", port)
+	require.NoError(t, server.Start())
+	t.Cleanup(func() { server.Wait() }) // the context of the test has ended, which killed it
+	address := "http://127.0.0.1:" + port
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL_S3": address, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key",
+		"AWS_SECRET_ACCESS_KEY": "secret", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull} {
+		t.Setenv(name, value)
+	}
+	made := func() bool {
+		request := require.Value(http.NewRequest(http.MethodPut, address+"/"+servers.Bucket, nil))(t)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	}
+	for end := time.Now().Add(2 * time.Minute); !made(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("moto makes no bucket within two minutes")
+		}
+	}
+	sameInBuckets(t, "s3://"+servers.Bucket+"/")
+}
+
+// sameInBuckets holds the models and predictions of files in buckets to those of local files.
+func sameInBuckets(t *testing.T, roots ...string) {
 	objects.Use(t.Context(), 0)
 	t.Cleanup(func() {
 		for _, scheme := range []string{"s3", "gs", "https", "http"} {
@@ -34,13 +79,12 @@ func TestBuckets(t *testing.T) {
 		succeed(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", string(rune('1'+i)), "--out", local(name))
 	}
 	succeed(t, "convert", local("d/0.parquet"), "--out", local("0.csv"))
-	for _, root := range []string{"s3://" + servers.Bucket + "/", "gs://" + servers.Bucket + "/"} {
+	for _, root := range roots {
 		for _, name := range []string{"d/0.parquet", "d/1.parquet", "0.csv"} {
 			f := require.Value(os.Open(local(name)))(t)
 			require.NoError(t, objects.Put(t.Context(), root+name, f))
 			f.Close()
 		}
-		s3.FailureEvery.Store(13)
 		for data, options := range map[string]string{"d": "--algo logistic", "d/*.parquet": "--algo averaged --order shuffle --epochs 2",
 			"0.csv": "--algo lda --standardize", "d/0.parquet": "--algo logistic --memory 64MiB"} {
 			args := append(strings.Fields(options), "--label", "label", "--out")
@@ -56,7 +100,6 @@ func TestBuckets(t *testing.T) {
 		if got := require.Value(objects.Get(t.Context(), root+"p.csv"))(t); !bytes.Equal(got, require.Value(os.ReadFile(local("p.csv")))(t)) {
 			t.Errorf("%s: other predictions", root)
 		}
-		s3.FailureEvery.Store(0)
 		for _, verb := range []string{"eval", "inspect", "check"} {
 			args := []string{verb, root + "d/1.parquet"}
 			switch verb {
@@ -70,7 +113,7 @@ func TestBuckets(t *testing.T) {
 			}
 		}
 	}
-	if status, _, stderr := command("train", "s3://"+servers.Bucket+"/absent.parquet", "--label", "y"); status == exitDone || strings.Count(stderr, "\n") != 1 {
+	if status, _, stderr := command("train", roots[0]+"absent.parquet", "--label", "y"); status == exitDone || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("an object that isn't there: status %d: %s", status, stderr)
 	}
 }
