@@ -208,12 +208,12 @@ func (p *profileCredentials) providerOf(cc *credentials.CredContext, name string
 	if depth == mostRoles {
 		return nil, errors.New("the roles of the profiles in ~/.aws refer to each other")
 	}
-	source, err := p.providerOf(cc, from, depth+1)
-	if from == name { // its own keys assume the role
-		source, err = &credentials.FileAWSCredentials{Profile: name}, nil
-	}
-	if err != nil {
-		return nil, err
+	var source credentials.Provider = &credentials.FileAWSCredentials{Profile: name} // its own keys assume the role
+	if from != name {
+		var err error
+		if source, err = p.providerOf(cc, from, depth+1); err != nil {
+			return nil, err
+		}
 	}
 	v, err := source.RetrieveWithCredContext(cc)
 	if err != nil {

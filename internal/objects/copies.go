@@ -297,7 +297,7 @@ func (p *objectCopy) keep(at int64, text []byte) {
 	p.windows[number] = w
 }
 
-// mostTries is the most tries in a row to go on with an answer that bring no byte. It is also how often S3's client sends a request.
+// mostTries is the most tries in a row to go on with an answer that bring no byte. It is also how often do sends a request.
 // longestSilence is the longest wait for a byte.
 const (
 	mostTries      = 5
@@ -316,7 +316,7 @@ func (p *objectCopy) fetchBlocks(ctx context.Context, slot, number, first, limit
 		if n > 0 {
 			try = 0
 		}
-		if !hasAnswer || try == mostTries || errors.As(err, new(*files.StoreError)) { // the library has tried often enough to begin
+		if !hasAnswer || try == mostTries || errors.As(err, new(*files.StoreError)) { // do has tried often enough to begin
 			return broken(ctx, err)
 		}
 		select {

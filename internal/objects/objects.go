@@ -289,10 +289,9 @@ func (s *service) eachKey(ctx context.Context, bucket, prefix, delimiter string,
 // An object is an object that is open.
 type object struct {
 	*objectCopy
-	ctx      context.Context
-	offset   int64 // byte that Read reads
-	isClosed bool
-	closed   chan struct{}
+	ctx    context.Context
+	offset int64 // byte that Read reads
+	closed chan struct{}
 }
 
 // Gaps of at most joinedGap between parts are fetched too. A request fetches at most a window.
@@ -394,10 +393,11 @@ func (o *object) Read(b []byte) (n int, err error) {
 
 // Close ends the use of the object. The copy stays.
 func (o *object) Close() error {
-	if o.isClosed {
+	select {
+	case <-o.closed:
 		return fs.ErrClosed
+	default:
 	}
-	o.isClosed = true
 	close(o.closed)
 	o.objectCopy.endUse()
 	return nil

@@ -45,7 +45,7 @@ func (l *deltaLog) schema(pin *source.Pin) (*source.LakeTable, map[string]partit
 		return nil, nil, err
 	}
 	t := &source.LakeTable{
-		Kind:    "Delta",
+		Kind:    source.Delta,
 		Name:    pin.Path,
 		Version: fmt.Sprintf("Delta version %d", pin.Version),
 		ByID:    mode == "id",
@@ -189,21 +189,16 @@ func (k partitionKey) value(values map[string]*string) (*column.Constant, error)
 	if text == nil || *text == "" {
 		return &column.Constant{Null: true, Fallback: true}, nil
 	}
-	c := &column.Constant{Text: *text, Fallback: true}
 	switch k.typ.ID() {
 	case arrow.TIMESTAMP:
-		i := slices.IndexFunc(timeForms, func(form string) bool { _, err := time.Parse(form, c.Text); return err == nil })
-		if i < 0 {
-			return nil, fmt.Errorf("%q is no time", c.Text)
+		for _, form := range timeForms {
+			if t, err := time.Parse(form, *text); err == nil {
+				return checked(t.UTC().Format(time.RFC3339Nano), k.typ)
+			}
 		}
-		t, _ := time.Parse(timeForms[i], c.Text)
-		c.Text = t.UTC().Format(time.RFC3339Nano)
+		return nil, fmt.Errorf("%q is no time", *text)
 	case arrow.BOOL:
-		c.Text = strings.ToLower(c.Text)
+		return checked(strings.ToLower(*text), k.typ)
 	}
-	made, err := c.Values(k.typ, 1)
-	if made != nil {
-		made.Release()
-	}
-	return c, err
+	return checked(*text, k.typ)
 }

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -149,10 +150,10 @@ func (t *iceberg) refuse(format string, args ...any) error {
 // metadataText returns the text of a file of metadata, which may be compressed.
 func metadataText(file string) ([]byte, error) {
 	text, err := readFile(file, -1)
-	if err != nil || !strings.HasPrefix(string(text), "\x1f\x8b") {
+	if err != nil || !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
 		return text, err
 	}
-	z, err := gzip.NewReader(strings.NewReader(string(text)))
+	z, err := gzip.NewReader(bytes.NewReader(text))
 	if err == nil {
 		text, err = io.ReadAll(io.LimitReader(z, mostMetadata))
 	}
@@ -438,6 +439,8 @@ func (t *iceberg) removed() (map[*icebergFile]*source.Removed, error) {
 		}
 		return nil
 	}
+	vectors := &vectorFiles{dir: t.pin.Folder}
+	defer vectors.close()
 	for _, d := range t.deletes {
 		if d.format == "puffin" {
 			f := applies(d, d.referenced)
@@ -447,15 +450,21 @@ func (t *iceberg) removed() (map[*icebergFile]*source.Removed, error) {
 			if removed[f] != nil {
 				return nil, t.damaged(t.pin.Path, fmt.Errorf("%q has two deletion vectors", f.uri))
 			}
-			rows, err := t.vector(d)
+			rows, err := t.vector(vectors, d)
 			if err != nil {
 				return nil, err
 			}
 			removed[f] = rows
 			continue
 		}
+		byDelete := map[string]*icebergFile{} // by URI; nil: d removes no row of the file
 		if err := t.positions(d, func(uri string, row int64) {
-			if f := applies(d, uri); f != nil {
+			f, known := byDelete[uri]
+			if !known {
+				f = applies(d, uri)
+				byDelete[strings.Clone(uri)] = f // uri points into a batch that is released
+			}
+			if f != nil {
 				positions[f] = append(positions[f], row)
 			}
 		}); err != nil {
@@ -469,9 +478,7 @@ func (t *iceberg) removed() (map[*icebergFile]*source.Removed, error) {
 }
 
 // vector returns the rows of a deletion vector in a Puffin file.
-func (t *iceberg) vector(d *icebergFile) (*source.Removed, error) {
-	vectors := &vectorFiles{dir: t.pin.Folder}
-	defer vectors.close()
+func (t *iceberg) vector(vectors *vectorFiles, d *icebergFile) (*source.Removed, error) {
 	if d.blobSize < 0 || d.blobSize > mostVector {
 		return nil, t.damaged(d.path, errVector)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 
 	"halfspace/dataset/internal/source"
 )
@@ -127,10 +128,7 @@ func (d *vectorReader) bitmap(rows *source.Removed, key int64) error {
 // container adds the count rows of a container.
 func (d *vectorReader) container(rows *source.Removed, key int64, count int, ofRuns bool) error {
 	const most = 4096 // rows of a list
-	switch {
-	case ofRuns:
-		return d.runs(rows, key, count)
-	case count <= most:
+	if !ofRuns && count <= most {
 		few := make([]uint16, count)
 		for i := range few {
 			few[i] = d.uint16()
@@ -141,8 +139,14 @@ func (d *vectorReader) container(rows *source.Removed, key int64, count int, ofR
 		return rows.AddFew(key, few)
 	}
 	many, before := new([1 << 10]uint64), rows.Len()
-	for i, b := 0, d.take(len(many)*8); i < len(many) && !d.short; i++ {
-		many[i] = binary.LittleEndian.Uint64(b[8*i:])
+	if ofRuns {
+		if err := d.runs(many); err != nil {
+			return err
+		}
+	} else {
+		for i, b := 0, d.take(len(many)*8); i < len(many) && !d.short; i++ {
+			many[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
 	}
 	if err := rows.AddMany(key, many); err != nil || rows.Len()-before != int64(count) {
 		return errVector
@@ -150,9 +154,9 @@ func (d *vectorReader) container(rows *source.Removed, key int64, count int, ofR
 	return nil
 }
 
-// runs adds the count rows of a container of runs.
-func (d *vectorReader) runs(rows *source.Removed, key int64, count int) error {
-	many, before, next := new([1 << 10]uint64), rows.Len(), 0
+// runs sets the bits of the rows of a container of runs.
+func (d *vectorReader) runs(many *[1 << 10]uint64) error {
+	next := 0
 	for n := int(d.uint16()); n > 0 && !d.short; n-- {
 		first, last := int(d.uint16()), 0
 		if last = first + int(d.uint16()); first < next || last >= 1<<16 {
@@ -162,9 +166,6 @@ func (d *vectorReader) runs(rows *source.Removed, key int64, count int) error {
 			many[row/64] |= 1 << (row % 64)
 		}
 		next = last + 1
-	}
-	if err := rows.AddMany(key, many); err != nil || rows.Len()-before != int64(count) {
-		return errVector
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func z85(text string) ([]byte, error) {
 	for five := range slices.Chunk([]byte(text), 5) {
 		v := uint64(0)
 		for _, c := range five {
-			digit := slices.Index([]byte(z85Digits), c)
+			digit := strings.IndexByte(z85Digits, c)
 			if digit < 0 {
 				return nil, fmt.Errorf("%w: its text has the character %q", errVector, c)
 			}

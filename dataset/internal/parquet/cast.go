@@ -3,6 +3,7 @@ package parquet
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -147,10 +148,13 @@ func castInts[V any](a arrow.Array, to arrow.DataType, narrow func(v int64) (V, 
 }
 
 func castDecimals(a arrow.Array, to *arrow.Decimal128Type) (arrow.Array, error) {
-	from := func(i int) decimal128.Num { return decimal128.FromI64(whole64(a)(i)) }
+	var from func(i int) decimal128.Num
 	scale := int32(0)
 	if d, is := a.(*array.Decimal128); is {
 		from, scale = d.Value, d.DataType().(*arrow.Decimal128Type).Scale
+	} else {
+		whole := whole64(a)
+		from = func(i int) decimal128.Num { return decimal128.FromI64(whole(i)) }
 	}
 	return made(a, to, func(i int) (decimal128.Num, error) {
 		v := from(i)
@@ -164,9 +168,7 @@ func castDecimals(a arrow.Array, to *arrow.Decimal128Type) (arrow.Array, error) 
 
 // castTimes converts dates and timestamps. It rounds down to the unit of the type.
 func castTimes(a arrow.Array, to *arrow.TimestampType) (arrow.Array, error) {
-	perSecond := func(u arrow.TimeUnit) int64 {
-		return int64([...]float64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9}[u])
-	}
+	perSecond := func(u arrow.TimeUnit) int64 { return int64(time.Second / u.Multiplier()) }
 	times, divisor := int64(1), int64(1)
 	var from func(i int) int64
 	switch a := a.(type) {

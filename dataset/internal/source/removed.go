@@ -173,9 +173,9 @@ func (r *Removed) within(first, last int64) iter.Seq[int64] {
 		}
 		i, _ := r.find(first)
 		for ; i < len(r.containers) && r.containers[i].key*containerRows < last; i++ {
-			for low := range r.containers[i].all() {
-				row := r.containers[i].key*containerRows + int64(low)
-				if row >= last || row >= first && !yield(row) {
+			begin := r.containers[i].key * containerRows
+			for low := range r.containers[i].from(int(max(0, first-begin))) {
+				if begin+int64(low) >= last || !yield(begin+int64(low)) {
 					return
 				}
 			}
@@ -183,10 +183,11 @@ func (r *Removed) within(first, last int64) iter.Seq[int64] {
 	}
 }
 
-// all yields the lower bits of the numbers.
-func (c *container) all() iter.Seq[int] {
+// from yields the lower bits of the numbers, in ascending order, from first on. first is below containerRows.
+func (c *container) from(first int) iter.Seq[int] {
 	return func(yield func(low int) bool) {
-		for _, low := range c.few {
+		at, _ := slices.BinarySearch(c.few, uint16(first))
+		for _, low := range c.few[at:] {
 			if !yield(int(low)) {
 				return
 			}
@@ -194,7 +195,11 @@ func (c *container) all() iter.Seq[int] {
 		if c.many == nil {
 			return
 		}
-		for i, w := range c.many {
+		for i := first / 64; i < containerWords; i++ {
+			w := c.many[i]
+			if i == first/64 {
+				w &= ^uint64(0) << (first % 64)
+			}
 			for ; w != 0; w &= w - 1 {
 				if !yield(64*i + bits.TrailingZeros64(w)) {
 					return
@@ -215,7 +220,7 @@ func (r *Removed) Union(other *Removed) *Removed {
 	rows := make([]int64, 0, r.Len()+other.Len())
 	for _, set := range []*Removed{r, other} {
 		for i := range set.containers {
-			for low := range set.containers[i].all() {
+			for low := range set.containers[i].from(0) {
 				rows = append(rows, set.containers[i].key*containerRows+int64(low))
 			}
 		}
@@ -228,7 +233,7 @@ func (r *Removed) Last() int64 {
 	last := int64(-1)
 	if r != nil {
 		for i := len(r.containers) - 1; i >= 0 && last < 0; i-- {
-			for low := range r.containers[i].all() {
+			for low := range r.containers[i].from(0) {
 				last = r.containers[i].key*containerRows + int64(low)
 			}
 		}
