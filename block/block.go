@@ -228,6 +228,26 @@ func (b *Block) Row(r int, to []float32) {
 	}
 }
 
+// Elements yields the columns and the values of row r that aren't 0. A sparse row may yield stored zeros too.
+func (b *Block) Elements(r int) iter.Seq2[int, float32] {
+	return func(yield func(int, float32) bool) {
+		if b.Sparse == nil {
+			for c, v := range b.X[r*b.Stride:][:b.Cols] {
+				if v != 0 && !yield(c, v) {
+					return
+				}
+			}
+			return
+		}
+		columns, values := b.Sparse.Row(r)
+		for k, c := range columns {
+			if !yield(int(c), values[k]) {
+				return
+			}
+		}
+	}
+}
+
 // Weight returns the sample weight of row r.
 func (b *Block) Weight(r int) float64 {
 	if b.W == nil {

@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"sync"
 
 	"halfspace/internal/words"
@@ -24,6 +25,8 @@ func (c *input) setWords(row []float64, value any) error {
 	clear(row)
 	text, missing, err := category(value, "")
 	switch {
+	case err != nil && reflect.ValueOf(value).Kind() == reflect.String: // not UTF-8
+		return err
 	case err != nil:
 		return fmt.Errorf("a value of the type %T, and the column has texts", value)
 	case missing:

@@ -355,8 +355,8 @@ func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*bloc
 	return nil
 }
 
-// validate counts errors on validation rows, and writes them to the model. It also returns the number of rows of each class, in the
-// order of the model's classes.
+// validate counts errors on validation rows, and writes them to the model. It also returns the number of rows of each
+// class, in the order of the model's classes.
 func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*ErrorCount, []int64, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error

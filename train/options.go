@@ -177,7 +177,7 @@ func (o *Session) Check(l Learner, spec *schema.Spec) error {
 	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
 		return message.WrongValue("multiclass", o.Multiclass, humanize.OneOf([]string{model.OneVersusRest, model.Joint}))
 	case o.Multiclass == model.Joint && !l.IsMulti():
-		together := Names(func(l *learner.Learner) bool { return l.IsMulti() })
+		together := Names((*learner.Learner).IsMulti)
 		return message.Refusal("multiclass", model.Joint, "with --algo %s, which learns one class versus the rest: use "+
 			"ovr, or --algo %s", l.Name, humanize.OneOf(together))
 	case o.Multiclass == model.Joint && l.Classes(l.Settings).VersusOnly != "":

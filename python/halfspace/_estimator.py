@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # ALL_CLASSES names the options that every estimator has, and that learners do not list.
 ALL_CLASSES = {"fit_intercept", "class_weight", "random_state", "n_jobs", "verbose"}
-# FLAGS has the names of options that the command calls otherwise.
 PROVEN = 1e-6  # a solver stops when the duality gap is at most this times the objective
+# FLAGS has the names of options that the command calls otherwise.
 FLAGS = {"max_iter": "epochs", "eta0": "eta"}
 
 

@@ -611,8 +611,7 @@ def _one_row(row: Any) -> Any:
                 make = module.table if library == "pyarrow" else module.DataFrame
                 return make({str(name): [value] for name, value in values.items()})
         raise HalfspaceError("a row with names takes pandas, polars or pyarrow: install one of them, or give an array of one row")
-    array = row if isinstance(row, np.ndarray) else None
-    return array[None] if array is not None and array.ndim == 1 else row
+    return row[None] if isinstance(row, np.ndarray) and row.ndim == 1 else row
 
 
 def _write(path: str | os.PathLike[str], content: bytes) -> None:

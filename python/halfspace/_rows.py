@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -194,7 +195,8 @@ def _table(files: Memory | Folder, table: Table, label, options: dict, learns: b
     if found:
         given = options.get("type") or {}
         if not isinstance(given, Mapping):
-            given = dict(item.rsplit("=", 1) if "=" in item else (item, "") for item in ([given] if isinstance(given, str) else given))
+            items = next(csv.reader([given])) if isinstance(given, str) else given
+            given = dict(item.rsplit("=", 1) if "=" in item else (item, "") for item in items)
         options["type"] = {**{name: "category" for name in found}, **given}
     return [files.input("data.arrow", table.write), *([] if label is None else ["--label", str(label)])]
 

@@ -144,7 +144,7 @@ class Pandas(Table):
         """Return a column for a system without pyarrow."""
         column, name = self.frame.iloc[:, i], self.texts()[i]
         if hasattr(column, "cat"):
-            column = column.astype(column.cat.categories.dtype if column.cat.categories.dtype != object else object)
+            column = column.astype(column.cat.categories.dtype)
         dtype, zone = column.dtype, None
         if dtype.kind == "M":
             zone = None if getattr(dtype, "tz", None) is None else str(dtype.tz)

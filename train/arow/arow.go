@@ -3,7 +3,6 @@ package arow
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	"halfspace/block"
@@ -163,38 +162,19 @@ func (s *stepper) update(b *block.Block, r int, loss float64, changes ...change)
 	variance := 0.0
 	for _, of := range changes {
 		own := s.variances[of.vector*s.cols:]
-		for c, x := range elements(b, r, s.cols) {
+		for c, v := range b.Elements(r) {
+			x := float64(v)
 			variance += float64(float64(x*x) * own[c])
 		}
 	}
 	by := 1 / (variance + s.r/weight)
 	for _, of := range changes {
 		w, own := s.w[of.vector*s.stride:], s.variances[of.vector*s.cols:]
-		for c, x := range elements(b, r, s.cols) {
-			sx := float64(own[c] * x)
+		for c, v := range b.Elements(r) {
+			sx := float64(own[c] * float64(v))
 			w[c] = float32(float64(w[c]) + float64(float64(of.sign*loss*by)*sx))
 			own[c] -= float64(float64(sx*by) * sx)
 		}
 	}
 	return true
-}
-
-// elements yields the columns and the values of a row, at least where they aren't 0.
-func elements(b *block.Block, r, cols int) iter.Seq2[int, float64] {
-	return func(yield func(int, float64) bool) {
-		if b.Sparse == nil {
-			for c, x := range b.X[r*b.Stride:][:cols] {
-				if x != 0 && !yield(c, float64(x)) {
-					return
-				}
-			}
-			return
-		}
-		columns, values := b.Sparse.Row(r)
-		for k, c := range columns {
-			if !yield(int(c), float64(values[k])) {
-				return
-			}
-		}
-	}
 }

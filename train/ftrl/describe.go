@@ -9,30 +9,30 @@ import (
 )
 
 // FTRL describes FTRL-Proximal.
-var FTRL = &learner.Learner{Name: "ftrl", FullName: "FTRL-Proximal", Algorithm: proximal{},
+var FTRL = &learner.Learner{Name: "ftrl", FullName: "FTRL-Proximal", Algorithm: ftrlAlgorithm{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
 	Options:         []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
 	BeginsWithModel: true, NotFoundText: notFound}
 
-type proximal struct{}
+type ftrlAlgorithm struct{}
 
-func (proximal) New() learner.Settings {
+func (ftrlAlgorithm) New() learner.Settings {
 	return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Alpha: 0.1, Beta: 1}, Run: learner.Run{Seed: 1}}
 }
 
-func (proximal) RowLoss(learner.Settings) learner.RowLoss { return learner.LogisticLoss }
+func (ftrlAlgorithm) RowLoss(learner.Settings) learner.RowLoss { return learner.LogisticLoss }
 
-func (proximal) Stepper(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+func (ftrlAlgorithm) Stepper(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 	o := s.(*Settings)
 	return newStepper(spec, Logistic, o.Alpha, o.Beta, o.L1, o.L2)
 }
 
-func (proximal) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+func (ftrlAlgorithm) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	return online.StepperRule(ctx, t)
 }
 
-func (proximal) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+func (ftrlAlgorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	return online.Learn(ctx, FTRL, task)
 }
 
@@ -45,33 +45,33 @@ func (s *Settings) Shared() learner.Options {
 }
 
 // adaGrad describes AdaGrad.
-var adaGrad = online.Sharded(&learner.Learner{Name: "adagrad", FullName: "AdaGrad", Algorithm: adaptive{},
+var adaGrad = online.Sharded(&learner.Learner{Name: "adagrad", FullName: "AdaGrad", Algorithm: adaGradAlgorithm{},
 	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	WhenToUse: "rare features beside frequent ones", Example: "--eta 0.05",
 	Options:         []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
 	BeginsWithModel: true, NotFoundText: notFound})
 
-type adaptive struct{}
+type adaGradAlgorithm struct{}
 
-func (adaptive) New() learner.Settings {
+func (adaGradAlgorithm) New() learner.Settings {
 	return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1,
 		Loss: Logistic}, Run: learner.Run{Seed: 1}}
 }
 
-func (adaptive) RowLoss(s learner.Settings) learner.RowLoss {
+func (adaGradAlgorithm) RowLoss(s learner.Settings) learner.RowLoss {
 	return learner.RowLoss(s.(*AdaGradSettings).Loss)
 }
 
-func (adaptive) Stepper(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+func (adaGradAlgorithm) Stepper(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 	o := s.(*AdaGradSettings)
 	return newStepper(spec, o.Loss, o.Eta, delta, 0, 0)
 }
 
-func (adaptive) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+func (adaGradAlgorithm) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	return online.StepperRule(ctx, t)
 }
 
-func (adaptive) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+func (adaGradAlgorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	return online.Learn(ctx, adaGrad, task)
 }
 

@@ -80,7 +80,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training,
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
 	l.Training = online.New(data, opt.Shared())
 	l.Rule, l.RuleCountsUpdates, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
-	l.Judges = []online.Judge{permuted{training: l}}
+	l.Judges = []online.Judge{permutationJudge{training: l}}
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {
 		if err := learner.TwoClasses(data.Spec()); err != nil {
@@ -161,13 +161,13 @@ func (l *training) Sum() func() [sha256.Size]byte {
 	return learner.SumOf(all...)
 }
 
-// A permuted is the online.Judge that ends classifiers without a mistake in a permutation of all rows.
-type permuted struct {
+// A permutationJudge is the online.Judge that ends classifiers without a mistake in a permutation of all rows.
+type permutationJudge struct {
 	online.Bystander
 	*training
 }
 
-func (l permuted) AfterEpoch(context.Context) error {
+func (l permutationJudge) AfterEpoch(context.Context) error {
 	for _, m := range l.binaries {
 		if l.opt.Order == learner.Shuffle && len(m.mistakes) == m.mistakesBefore && !m.done {
 			m.finish(l.Visits, true)

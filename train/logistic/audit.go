@@ -12,9 +12,7 @@ import (
 	"halfspace/train/learner"
 )
 
-const (
-	mostScoreChange = 0.5 // certify bounds the gap if the step changes no score by more than this
-)
+const mostScoreChange = 0.5 // certify bounds the gap if the step changes no score by more than this
 
 // A verdict is a proof about weights: how far their objective is above the optimum at most.
 type verdict struct {

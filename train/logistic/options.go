@@ -39,8 +39,6 @@ func (s Solver) epochs(cols int) int64 {
 	return 100
 }
 
-const ()
-
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
 	// Epochs is the limit of passes over the rows; 100, or 1,000 for LBFGS and Truncated, and with L1 and more than 16,384

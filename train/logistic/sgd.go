@@ -85,7 +85,7 @@ const (
 )
 
 // sgd is logistic regression by SGD alone. It has the options of Learner.
-var sgd = online.Sharded(withAlgorithm(Learner, descending{}))
+var sgd = online.Sharded(withAlgorithm(Learner, sgdAlgorithm{}))
 
 func withAlgorithm(l *learner.Learner, a learner.Algorithm) *learner.Learner {
 	c := *l
@@ -93,14 +93,14 @@ func withAlgorithm(l *learner.Learner, a learner.Algorithm) *learner.Learner {
 	return &c
 }
 
-// descending is the algorithm of SGD.
-type descending struct{ algorithm }
+// sgdAlgorithm is the algorithm of SGD.
+type sgdAlgorithm struct{ algorithm }
 
-func (descending) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
+func (sgdAlgorithm) Rule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	return newDescent(ctx, t)
 }
 
-func (descending) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
+func (sgdAlgorithm) Train(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	return online.Learn(ctx, sgd, task)
 }
 
@@ -120,7 +120,7 @@ func newDescent(ctx context.Context, t *online.Training) (online.Rule, error) {
 	if t.IsShard() {
 		return d, nil
 	}
-	t.Judges = []online.Judge{proving{descent: d}}
+	t.Judges = []online.Judge{gapJudge{descent: d}}
 	return d, d.begin(ctx)
 }
 
@@ -305,15 +305,15 @@ func (d *descent) Prepare(p *online.Pass) {
 // Sum returns the hash of the state; see online.Summer.
 func (d *descent) Sum() func() [sha256.Size]byte { return learner.SumOf(d.vectorsOfState()...) }
 
-// A proving is the online.Judge that ends a training whose gap is proven to be small, and bounds the gap at the end.
-type proving struct {
+// A gapJudge is the online.Judge that ends a training whose gap is proven to be small, and bounds the gap at the end.
+type gapJudge struct {
 	online.Bystander
 	*descent
 }
 
-func (d proving) AfterTraining(ctx context.Context) error { return d.boundGap(ctx) }
+func (d gapJudge) AfterTraining(ctx context.Context) error { return d.boundGap(ctx) }
 
-func (d proving) AfterEpoch(ctx context.Context) error {
+func (d gapJudge) AfterEpoch(ctx context.Context) error {
 	n := &d.numbers
 	stale := n[staleEpochs] + 1
 	if n[epochLoss] < n[leastLoss]*(1-leastProgress) {

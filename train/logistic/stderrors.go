@@ -32,10 +32,10 @@ func (p *problem) stdErrors(ctx context.Context, v *verdict) ([]float64, error) 
 	return d, nil
 }
 
-// standardErrors returns stdErrors, or if robust is set, standard errors for sample weights that aren't counts, at the
-// exact weights w. These are the
-// square roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows with sample weight k_i and s_i
-// = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number doesn't change them.
+// standardErrors returns stdErrors. If robust is set, it returns standard errors for sample weights that aren't counts, at
+// the exact weights w: the square roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows with
+// sample weight k_i and s_i = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number doesn't
+// change the standard errors.
 //
 // References: Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum
 // likelihood estimation of misspecified models", Econometrica 50, 1982.

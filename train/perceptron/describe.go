@@ -13,7 +13,7 @@ import (
 // Learner is the perceptron. It keeps the last weights.
 var Learner = describe(learner.Learner{Name: "perceptron", FullName: "perceptron",
 	Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
-	WhenToUse: "rows that a plane separates", Example: "--order shuffle", Algorithm: multi{algorithm{}},
+	WhenToUse: "rows that a plane separates", Example: "--order shuffle", Algorithm: multiclassAlgorithm{algorithm{}},
 	ChoosesByValidation: true, KeepsLastWeights: true, BeginsWithModel: true}, marginOption, l2Option, earlyStopOption)
 
 // pocketLearner is the perceptron that keeps the weights with the fewest errors.
@@ -27,7 +27,7 @@ var pocketLearner = describe(learner.Learner{Name: "pocket", FullName: "pocket a
 var averagedLearner = describe(learner.Learner{Name: "averaged", FullName: "averaged perceptron",
 	Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
 	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10",
-	Algorithm: multi{algorithm{Options{Form: learner.Averaged}}}, ChoosesByValidation: true, BeginsWithModel: true,
+	Algorithm: multiclassAlgorithm{algorithm{Options{Form: learner.Averaged}}}, ChoosesByValidation: true, BeginsWithModel: true,
 	ConvergedText: "the mean of all is kept"}, marginOption, l2Option, earlyStopOption)
 
 // votedLearner is the perceptron that keeps all weights, which vote.
@@ -57,10 +57,10 @@ func (a algorithm) Train(ctx context.Context, task *learner.Task) (*learner.Task
 	return online.Learn(ctx, LearnerOf(&a.own), task)
 }
 
-// A multi is an algorithm that takes more than two classes.
-type multi struct{ algorithm }
+// A multiclassAlgorithm is an algorithm that takes more than two classes.
+type multiclassAlgorithm struct{ algorithm }
 
-func (multi) Classes(learner.Settings) learner.Classes { return learner.Classes{} }
+func (multiclassAlgorithm) Classes(learner.Settings) learner.Classes { return learner.Classes{} }
 
 // Copy returns a copy; see learner.Settings.
 func (s *Settings) Copy() learner.Settings { c := *s; return &c }

@@ -104,23 +104,23 @@ func (k *keeper) state(w *checkpoint.Walk) {
 	k.State(w)
 }
 
-// A keeping is the online.Judge of a training with a keeper.
-type keeping struct{ *training }
+// A keeperJudge is the online.Judge of a training with a keeper.
+type keeperJudge struct{ *training }
 
-func (l keeping) Resume(ctx context.Context) error {
+func (l keeperJudge) Resume(ctx context.Context) error {
 	return l.keeper.stopIfPerfect(l.keeper.JudgeBatch(ctx))
 }
 
-func (l keeping) AfterUpdates(ctx context.Context) error {
+func (l keeperJudge) AfterUpdates(ctx context.Context) error {
 	return l.keeper.stopIfPerfect(l.keeper.AfterUpdate(ctx, l.w, l.Updates, l.Visits))
 }
 
-func (l keeping) AfterEpoch(ctx context.Context) error {
+func (l keeperJudge) AfterEpoch(ctx context.Context) error {
 	return l.keeper.endEpoch(ctx, l.presentWeights(), l.Updates, l.Visits)
 }
 
 // BestErrors returns the number of errors of the best weights so far, or -1 if no weights were judged.
-func (l keeping) BestErrors() int64 {
+func (l keeperJudge) BestErrors() int64 {
 	if l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros
 		return -1
 	}
@@ -129,7 +129,7 @@ func (l keeping) BestErrors() int64 {
 
 // AfterTraining judges the last weights. If the best weights make no errors, they ended the training. Then it sets the
 // counts of updates and visits back to the counts at their update.
-func (l keeping) AfterTraining(ctx context.Context) error {
+func (l keeperJudge) AfterTraining(ctx context.Context) error {
 	if err := l.keeper.AfterTraining(ctx, l.presentWeights(), l.Updates, l.Visits); err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 		t.Judges = append(t.Judges, decay{training: l})
 	}
 	if l.keeper != nil {
-		t.Judges = append(t.Judges, keeping{l})
+		t.Judges = append(t.Judges, keeperJudge{l})
 	}
 	return l, err
 }

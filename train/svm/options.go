@@ -68,9 +68,7 @@ type Result struct {
 	GapLostByRounding bool    // the gap is small enough at ExactWeights, but not at Weights
 }
 
-const (
-	mostDualPasses = 128 // see solveDual
-)
+const mostDualPasses = 128 // see solveDual
 
 // hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
 func hasManyColumns(cols int) bool { return cols > optimize.MostHessianColumns }

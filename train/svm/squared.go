@@ -39,8 +39,8 @@ func (s squared) At(ctx context.Context, w []float64, hessian bool) (*optimize.E
 func (s squared) Suspect(context.Context, []float64) error { return nil }
 
 // solveSquared finds the minimum of 1/2 l2 |w|^2 + sum of c max(0, 1 - y (w.x))^2 by optimize.Newton, with a proven gap
-// (Mangasarian 2002; see Train). If a Hessian is nearly singular, or a step fails, the proximal
-// Newton method finds it.
+// (Mangasarian 2002; see Train). If a Hessian is nearly singular, or a step fails, the proximal Newton method finds
+// it.
 func solveSquared(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
 	if task.Checkpoint.SavedName() == optimize.StateOfProximal {
 		return task.Elastic(ctx)

@@ -3,7 +3,6 @@ package winnow
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"halfspace/block"
 	"halfspace/internal/message"
@@ -95,7 +94,7 @@ func findSigned(ctx context.Context, src block.Source) ([]bool, error) {
 			return nil, err
 		}
 		for r := range b.Len() {
-			for c, v := range elements(b, r) {
+			for c, v := range b.Elements(r) {
 				switch v {
 				case 0:
 					continue
@@ -118,24 +117,4 @@ func findSigned(ctx context.Context, src block.Source) ([]bool, error) {
 		}
 	}
 	return signed, nil
-}
-
-// elements yields the column and the value of each element of row r: all columns, or the stored elements.
-func elements(b *block.Block, r int) iter.Seq2[int, float32] {
-	return func(yield func(int, float32) bool) {
-		if b.Sparse == nil {
-			for c, v := range b.X[r*b.Stride:][:b.Cols] {
-				if !yield(c, v) {
-					return
-				}
-			}
-			return
-		}
-		columns, values := b.Sparse.Row(r)
-		for k, v := range values {
-			if !yield(int(columns[k]), v) {
-				return
-			}
-		}
-	}
 }

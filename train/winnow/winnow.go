@@ -199,7 +199,7 @@ func (r *rule) checkRow(b *block.Block, i int) error {
 	if b.Sparse == nil && areBooleans(b.X[i*b.Stride:][:b.Cols]) {
 		return nil
 	}
-	for c, v := range elements(b, i) {
+	for c, v := range b.Elements(i) {
 		if v != 0 && v != 1 {
 			advice := "leave others out"
 			if v == -1 {

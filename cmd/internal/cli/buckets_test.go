@@ -64,14 +64,19 @@ func TestMoto(t *testing.T) {
 	sameInBuckets(t, "s3://"+servers.Bucket+"/")
 }
 
-// sameInBuckets holds the models and predictions of files in buckets to those of local files.
-func sameInBuckets(t *testing.T, roots ...string) {
+// useStores makes buckets readable and writable until the test ends.
+func useStores(t *testing.T) {
 	objects.Use(t.Context(), 0)
 	t.Cleanup(func() {
 		for _, scheme := range []string{"s3", "gs", "https", "http"} {
 			files.Register(scheme, nil)
 		}
 	})
+}
+
+// sameInBuckets holds the models and predictions of files in buckets to those of local files.
+func sameInBuckets(t *testing.T, roots ...string) {
+	useStores(t)
 	dir := t.TempDir()
 	local := func(name string) string { return filepath.Join(dir, name) }
 	for i, name := range []string{"d/0.parquet", "d/1.parquet"} {
@@ -121,12 +126,7 @@ func sameInBuckets(t *testing.T, roots ...string) {
 // TestLakesInBuckets: a Delta table and an Iceberg table in a bucket have the rows that they have in a folder.
 func TestLakesInBuckets(t *testing.T) {
 	servers.S3(t)
-	objects.Use(t.Context(), 0)
-	t.Cleanup(func() {
-		for _, scheme := range []string{"s3", "gs", "https", "http"} {
-			files.Register(scheme, nil)
-		}
-	})
+	useStores(t)
 	dir := t.TempDir()
 	archive := require.Value(zip.OpenReader("../../../dataset/testdata/lakes/tables.zip"))(t)
 	defer archive.Close()

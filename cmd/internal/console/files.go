@@ -142,8 +142,8 @@ func Claim(a *App, path string, inputs []string) error {
 	return nil
 }
 
-// checkLocal returns an error if one of the paths is an address, such as s3://.... verb is "read", "written" or
-// "streamed"; objects of a store can be "put" or "fetched".
+// checkLocal returns an error if one of the paths is an address, such as s3://..., that can't be used. verb is "written" for files
+// that are always local; objects of a store can be "put" or "fetched".
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
 		scheme := files.Scheme(p)
@@ -151,18 +151,12 @@ func checkLocal(verb string, paths ...string) error {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file"):
 			return Usagef("%s is an address, not a path: leave out %s://", p, scheme)
-		case verb == "put" && !files.AnyStore():
+		case verb == "written" || verb == "put" && !files.AnyStore():
 			return Usagef("%s: only local files are written: write one, and copy it there", p)
-		case verb == "put" || verb == "fetched":
+		default:
 			if _, err := files.StoreOf(p); err != nil {
 				return Usagef("%s: %w", p, err)
 			}
-		case verb == "written":
-			return Usagef("%s: only local files are written: write one, and copy it there", p)
-		case verb == "streamed":
-			return Usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
-		default:
-			return Usagef("%s: only local files are read: copy it here first", p)
 		}
 	}
 	return nil
@@ -229,15 +223,7 @@ func checkData(cmd *cobra.Command, args []string) error {
 	if f := cmd.Flags().Lookup("validation"); f != nil {
 		args = append(slices.Clone(args), f.Value.String())
 	}
-	for _, p := range args {
-		if strings.EqualFold(files.Scheme(p), "file") {
-			return checkLocal("streamed", p)
-		}
-		if _, err := files.StoreOf(p); err != nil {
-			return Usagef("%s: %w", p, err)
-		}
-	}
-	return nil
+	return checkLocal("fetched", args...)
 }
 
 // IsProof tells whether a file looks like the output of check --json.

@@ -1,10 +1,10 @@
 package predict
 
 import (
-	"encoding/csv"
 	"strings"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
@@ -21,13 +21,9 @@ func (o *onlineOptions) codeWords(a *console.App) {
 	var items, names []string
 	for _, column := range o.words {
 		name, typ, _ := strings.Cut(column, "=words")
-		var item strings.Builder
-		w := csv.NewWriter(&item)
-		_ = w.Write([]string{name + "=words" + typ + ":all"}) // a Builder has no errors
-		w.Flush()
-		items, names = append(items, strings.TrimSpace(item.String())), append(names, console.Quote(name))
+		items, names = append(items, name+"=words"+typ+":all"), append(names, console.Quote(name))
 	}
-	o.Data.Categorical, o.Data.Nulls = strings.Join(items, ","), schema.NullsZero
+	o.Data.Categorical, o.Data.Nulls = flags.Line(items...), schema.NullsZero
 	a.Note("words of %s: each hash bucket is a feature, without weights by frequency (idf), which need all rows; a missing text has "+
 		"no words, and a missing number counts as 0",
 		humanize.Columns(names))

@@ -18,7 +18,6 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"
-	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
 )
@@ -178,10 +177,4 @@ func Hash(m *model.Model, path string) [][2]string {
 		return nil
 	}
 	return [][2]string{{"SHA-256 of " + path, fmt.Sprintf("%x", sum[:])}}
-}
-
-// Interval returns the 95 % interval of the share n/of of rows, in brackets.
-func Interval(n, of int64) string {
-	ends := metrics.Wilson(float64(n)/float64(of), float64(of))
-	return fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(ends[0]), humanize.Percent(ends[1]))
 }

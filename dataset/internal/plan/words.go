@@ -43,13 +43,18 @@ func (s *wordSample) add(text string) {
 // several reports whether the texts have three words or more on average.
 func (s *wordSample) several() bool { return s.words >= 3*s.texts }
 
+// WordOf returns the word of the option type for columns of words of a form.
+func WordOf(form schema.WordForm) Word {
+	return Word(strings.TrimSuffix(string(SingleWords)+":"+string(form), ":"))
+}
+
 // family returns the word without a number: hash: for hash:BITS, and a word for columns of words without its bits.
 func (w Word) family() Word {
 	if w.Hash() {
 		return hash
 	}
 	if of := w.Words(); of != nil {
-		return Word(strings.TrimSuffix(string(SingleWords+":"+Word(of.Form)), ":"))
+		return WordOf(of.Form)
 	}
 	return w
 }

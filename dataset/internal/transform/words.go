@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/words"
@@ -169,7 +169,7 @@ func (st *Statistics) finishWords(k int, name string) error {
 	}
 	const moreBits, mostAdvised = 2, 20
 	if n := len(c.Words.Buckets); 2*n > 1<<c.Words.Bits && c.Words.Bits < mostAdvised {
-		typ := fmt.Sprintf("%s:bits=%d", strings.TrimSuffix("words:"+string(c.Words.Form), ":"), min(mostAdvised, c.Words.Bits+moreBits))
+		typ := fmt.Sprintf("%s:bits=%d", plan.WordOf(c.Words.Form), min(mostAdvised, c.Words.Bits+moreBits))
 		st.bound.Plan.Notes = append(slices.Clip(st.bound.Plan.Notes), message.Sprintf("column %q: its words are in %s of %s hash "+
 			"buckets, so that many share their weight with others (use --type %s)", c.Name, humanize.Count(int64(n)),
 			humanize.Count(1<<c.Words.Bits), column.InShell([]string{c.Name + "=" + typ})))

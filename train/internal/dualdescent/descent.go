@@ -395,7 +395,7 @@ func (s *search) exceeds(gap, share float64) bool {
 // measure makes two passes over the rows and computes the loss and the dual objective. With biases it may make a third
 // pass: it scales the variables of each class so that their sums meet the constraints.
 func (s *search) measure(ctx context.Context) (err error) {
-	if err = s.weigh(ctx, s.LastMove.W, s.A, s.one); err != nil { // not s.w, which an interrupt may return
+	if err = s.weigh(ctx, s.LastMove.W, s.A, s.one); err != nil { // not s.W, which an interrupt may return
 		return err
 	}
 	s.W, s.LastMove.W = s.LastMove.W, s.W

@@ -162,7 +162,7 @@ func (crammerSinger) violation(y, bound float64, a, slopes []float64) float64 {
 		}
 	}
 	if lowest < 0 {
-		return math.NaN() // as the Variables are
+		return math.NaN() // as the variables are
 	}
 	most := math.Inf(-1)
 	for k, slope := range slopes {

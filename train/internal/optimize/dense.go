@@ -9,9 +9,7 @@ import (
 // those that the sum leaves out. Rows count as dense by the number of their elements that aren't 0, however they are
 // stored.
 
-const (
-	mostDenseColumns = 8192 // a panel of more columns, with its sums, takes more than caches hold
-)
+const mostDenseColumns = 8192 // a panel of more columns, with its sums, takes more than caches hold
 
 // areDense tells whether rows with that many elements that aren't 0 count as dense.
 func areDense(elements, rows int64, cols int) bool {

@@ -142,10 +142,10 @@ func (s *glmnet) move(ctx context.Context, next []float64) (bool, error) {
 }
 
 // step returns weights near the minimum of the quadratic model, or nil if the limit leaves no passes for a step. It
-// leaves the scores of the step in stepScores. It ends once the sum of violations is at most ViolationFactor times the sum at the
-// start. Rounds of coordinate descent take turns with face: the rounds go on while each halves the sum of violations. A
-// round measures each violation just before it removes the violation, and the sum is then too small if the columns are
-// correlated. So slopes measures the sum again.
+// leaves the scores of the step in stepScores. It ends once the sum of violations is at most ViolationFactor times the
+// sum at the start. Rounds of coordinate descent take turns with face: the rounds go on while each halves the sum of
+// violations. A round measures each violation just before it removes the violation, and the sum is then too small if the
+// columns are correlated. So slopes measures the sum again.
 func (s *glmnet) step(ctx context.Context) (next []float64, err error) {
 	total, columns := s.violations()
 	m := s.model
