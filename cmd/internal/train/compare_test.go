@@ -21,6 +21,19 @@ func TestCompareCommand(t *testing.T) {
 	}
 }
 
+// TestEntrants: compare ranks all learners but the two that README.md names.
+func TestEntrants(t *testing.T) {
+	var absent []string
+	for _, l := range train.Learners {
+		if !slices.ContainsFunc(entrants, func(e entrant) bool { return e.name() == l.Name }) {
+			absent = append(absent, l.Name)
+		}
+	}
+	if slices.Sort(absent); !slices.Equal(absent, []string{"arow", "dual"}) {
+		t.Errorf("compare doesn't rank %v", absent)
+	}
+}
+
 // TestInterruptedCompare: an interrupted comparison has the figures of the folds so far, and its table says how many they are.
 func TestInterruptedCompare(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
