@@ -329,3 +329,13 @@ def test_notes_have_names_of_columns():
     with pytest.warns(HalfspaceWarning, match='feature "b" alone tells the classes') as notes:
         halfspace.LogisticRegression().fit(numbers(), X[:, 1] > 0)
     assert len(notes) == 1
+
+
+def test_types_in_one_text():
+    """A text of several types means what the same types in a dict mean, also beside a column of categories."""
+    rng = np.random.default_rng(5)
+    table = pandas.DataFrame({"a": rng.integers(0, 3, 60).astype(str), "b": rng.integers(0, 9, 60), "c": pandas.Categorical(rng.choice(list("xyz"), 60)),
+                              "y": rng.integers(0, 2, 60)})
+    models = [halfspace.train(table, "y", type=types).document for types in ("a=category,b=number", {"a": "category", "b": "number"})]
+    assert models[0]["features"] == models[1]["features"] and models[0]["weights"] == models[1]["weights"]
+    assert any(str(feature).startswith("a=") for feature in models[0]["features"])
