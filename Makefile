@@ -22,7 +22,7 @@ TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # Tests of all packages but those that cross, counts and pages run.
 export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
-DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
+DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./internal/block ./gram ./pocket
 
 .PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel release help lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb lakes buckets soak faults mishaps fuzz beam clean
 
@@ -76,7 +76,7 @@ noasm: recorded ## the affected tests without assembly
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 # TestInvariance of train makes every learner's training with one worker and with several.
 race: ## tests where goroutines meet, with the race detector
-	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./internal/cache ./gram ./predict ./metrics ./train ./train/learner ./train/lda ./train/winnow ./internal/parallel
+	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./internal/block ./internal/cache ./gram ./predict ./metrics ./internal/train ./train/learner ./train/lda ./train/winnow ./internal/parallel
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
 	CGO_ENABLED=1 $(TEST) -race -run SharedChunks ./train/logistic
 

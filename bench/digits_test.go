@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )

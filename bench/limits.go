@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )

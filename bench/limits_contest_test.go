@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train/ftrl"

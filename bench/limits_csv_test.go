@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 )
 

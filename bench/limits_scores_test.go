@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )

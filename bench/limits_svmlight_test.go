@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"

@@ -10,8 +10,8 @@ import (
 
 	"halfspace/internal/parallel"
 	"halfspace/internal/require"
+	"halfspace/internal/train"
 	"halfspace/kernel"
-	"halfspace/train"
 )
 
 // TestRun: each line is what Go's benchmark format allows (https://go.dev/design/14313-benchmark-format). Each item is

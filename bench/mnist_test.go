@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/learner"

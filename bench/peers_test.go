@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/schema"
 )

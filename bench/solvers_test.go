@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train/lda"

@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/kernel"
-	"halfspace/model"
 )
 
 var (

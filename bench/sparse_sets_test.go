@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/train/learner"
 )

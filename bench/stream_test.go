@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/train/perceptron"

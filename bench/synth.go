@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/schema"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 )
 
 // batchBytes is the approximate size of the part of a file that is made at a time. While one batch is written, the next

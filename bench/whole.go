@@ -11,8 +11,8 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/internal/microkernel"
+	"halfspace/internal/train"
 	"halfspace/kernel"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"

@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/schema"

@@ -18,10 +18,10 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	pages "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )

@@ -16,8 +16,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/schema"
 )
 

@@ -19,10 +19,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/require"

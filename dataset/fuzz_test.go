@@ -20,13 +20,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/klauspost/compress/gzip"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )

@@ -18,9 +18,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/records"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"iter"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/block"
 )
 
 // Load reads a file into memory, or the files of a directory or of a glob; see Expand. For several paths, use Open. The

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 	"halfspace/schema"
 )

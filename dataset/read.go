@@ -9,12 +9,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/source"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/where"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 	"halfspace/schema"
 )

@@ -19,9 +19,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
 	pages "halfspace/dataset/internal/parquet"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"

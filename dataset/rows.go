@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"

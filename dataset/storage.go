@@ -3,10 +3,10 @@ package dataset
 import (
 	"context"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 )
 

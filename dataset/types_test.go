@@ -21,7 +21,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // WriteC writes the model as a C99 source file without dependencies. The names in the file begin with name;

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"halfspace/internal/humanize"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

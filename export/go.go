@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // WriteGo writes the model as a Go package of one file that imports at most the standard library. The package has the

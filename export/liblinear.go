@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"slices"
 
+	"halfspace/internal/model"
 	"halfspace/internal/stats"
-	"halfspace/model"
 )
 
 // linearScores are the scores of a model as functions of features that aren't standardized: score k is weights[k].x +

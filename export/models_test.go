@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"halfspace/gram"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

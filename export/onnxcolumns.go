@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // plattNodes are the numbers with which the log odds are computed from scores: slope*score + offset in each column.

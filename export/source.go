@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // identifier returns name as a part of an identifier: ASCII letters, digits and underscores, beginning with a letter.

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/schema"
 )
 

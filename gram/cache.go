@@ -8,7 +8,7 @@ import (
 	"iter"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )

@@ -23,7 +23,7 @@ import (
 	"fmt"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"halfspace/asm/ref"
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
 	"halfspace/kernel"

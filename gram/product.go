@@ -5,7 +5,7 @@ import (
 	"context"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 )

@@ -8,7 +8,7 @@ import (
 	"sort"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"

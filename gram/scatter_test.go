@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
 	"halfspace/kernel"

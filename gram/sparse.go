@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
 	"halfspace/kernel"

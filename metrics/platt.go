@@ -3,7 +3,7 @@ package metrics
 import (
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel/f64"
 )
 

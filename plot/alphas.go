@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"halfspace/internal/humanize"
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // An alpha is the dual coefficient of a row: the multiple of the row in the weights, or of the row's kernel value in

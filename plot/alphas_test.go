@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

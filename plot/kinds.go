@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/model"
 	"halfspace/internal/stats"
 	"halfspace/metrics"
-	"halfspace/model"
 )
 
 // A Curve is a ROC curve or a precision-recall curve of a model.

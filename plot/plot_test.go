@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )

@@ -3,7 +3,7 @@ package pocket
 import (
 	"context"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"sort"
 
+	"halfspace/internal/model"
 	"halfspace/kernel/f64"
-	"halfspace/model"
 )
 
 // logit returns the logarithm of the odds of a class with the given score. The calibration must not be isotonic.

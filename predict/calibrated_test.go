@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // TestCalibrated: probabilities and losses are those of the definitions, and NaN of a score that is NaN.

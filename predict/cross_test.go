@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

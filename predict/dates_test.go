@@ -13,10 +13,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"halfspace/block"
-	"halfspace/model"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

@@ -4,7 +4,7 @@ package predict
 import (
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 )
 
 // Class returns the number of the class that a score predicts, for two classes. It returns positive, the number of the

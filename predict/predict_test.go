@@ -9,12 +9,12 @@ import (
 	"testing"
 	"unsafe"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/schema"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"halfspace/internal/model"
 	"halfspace/kernel/f64"
-	"halfspace/model"
 )
 
 // Odds maps scores to probabilities. OddsOf returns the Odds of a model.

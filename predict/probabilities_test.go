@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // defined returns the probability of each class for row i by their definitions in float64. Of two classes the first is positive.

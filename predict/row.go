@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"halfspace/gram"
+	"halfspace/internal/model"
 	"halfspace/internal/stats"
-	"halfspace/model"
 	"halfspace/schema"
 )
 

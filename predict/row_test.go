@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"halfspace/gram"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/schema"
 )
 

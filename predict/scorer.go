@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
-	"halfspace/model"
 )
 
 // A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe

@@ -3,8 +3,8 @@ package predict
 import (
 	"fmt"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 )
 

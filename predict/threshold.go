@@ -8,8 +8,8 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/metrics"
-	"halfspace/model"
 )
 
 // A Threshold says how to choose the score above which a model of two classes predicts the positive class. The zero

@@ -3,10 +3,10 @@ package predict
 import (
 	"context"
 
-	"halfspace/block"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
-	"halfspace/model"
 )
 
 // Votes are vectors of weights, each with a number of votes (Freund and Schapire 1999). They are safe for concurrent

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"halfspace/bench"
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/pocket"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/kernel"
 )

@@ -13,7 +13,7 @@ import (
 	"math/big"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/parallel"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 )
 

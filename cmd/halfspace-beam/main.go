@@ -20,10 +20,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
-	"halfspace/block"
 	"halfspace/cmd/halfspace-beam/internal/cluster"
 	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/block"
 	"halfspace/internal/objects"
 )
 

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"halfspace/dataset"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
-	"halfspace/train"
+	"halfspace/internal/train"
 )
 
 const root = "../.."

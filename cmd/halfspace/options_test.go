@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/train"
+	"halfspace/internal/train"
 	"halfspace/train/learner"
 )
 

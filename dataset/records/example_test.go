@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/records"
-	"halfspace/train"
+	"halfspace/internal/train"
 	"halfspace/train/logistic"
 )
 

@@ -10,11 +10,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
-	"halfspace/model"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

@@ -13,10 +13,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/block"
 	"halfspace/schema"
 )
 

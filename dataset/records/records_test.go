@@ -13,13 +13,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/dataset/records"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
 )

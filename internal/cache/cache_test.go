@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"

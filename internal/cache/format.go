@@ -48,7 +48,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/kernel"
 	"halfspace/schema"

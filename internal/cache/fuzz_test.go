@@ -13,7 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 )
 

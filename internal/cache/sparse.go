@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/kernel"
 )

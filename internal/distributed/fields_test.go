@@ -7,7 +7,7 @@ import (
 	_ "halfspace/dataset"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
-	_ "halfspace/train" // registers the tasks of all learners
+	_ "halfspace/internal/train" // registers the tasks of all learners
 )
 
 // TestFields: the method Fields of each structure that tasks send names all fields but functions, channels and interfaces

@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/parallel"
 )
 

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 )

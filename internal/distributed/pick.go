@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 )
 
 // Pick returns a source of some rows of src, in their order. For each pass it calls keep once, and then calls the

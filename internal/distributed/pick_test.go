@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/testproblems"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 )
 

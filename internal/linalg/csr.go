@@ -10,7 +10,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"

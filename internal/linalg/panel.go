@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"

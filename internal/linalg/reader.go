@@ -1,7 +1,7 @@
 package linalg
 
 import (
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 )
 

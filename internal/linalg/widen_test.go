@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/kernel"
 	"halfspace/schema"

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 )
 
 // TestAll: each family has a name of its own and finite rows of both classes. Making it again gives the same rows.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 )
 
 // Columns is the number of features of a family, unless its rule says otherwise.
@@ -333,4 +333,15 @@ func imbalances(add adder) {
 		}
 		d.y[len(d.y)/3] = 1
 	}, "rare and nearly apart")
+}
+
+// Circle returns points around the origin, of which those on the right are true. A margin separates the classes.
+func Circle(n int) (x [][]float64, y []bool) {
+	for i := range n {
+		sin, cos := math.Sincos(float64(i) + 0.25)
+		if math.Abs(cos) > 0.2 {
+			x, y = append(x, []float64{cos, sin}), append(y, cos > 0)
+		}
+	}
+	return x, y
 }

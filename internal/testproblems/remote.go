@@ -7,7 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 )
 

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/schema"
 )

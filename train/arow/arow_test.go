@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 )

@@ -5,7 +5,7 @@ package ftrl
 import (
 	"context"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )

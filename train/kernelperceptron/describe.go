@@ -5,12 +5,12 @@ import (
 	"context"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/train/learner"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/train/kernelperceptron"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"halfspace/gram"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train/learner"

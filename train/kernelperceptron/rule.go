@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )

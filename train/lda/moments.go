@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"

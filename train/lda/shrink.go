@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
 	"halfspace/schema"

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/train/learner"

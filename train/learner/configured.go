@@ -9,8 +9,8 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
-	"halfspace/model"
 )
 
 // ConfiguredLearner is a learning algorithm with its options.

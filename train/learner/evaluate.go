@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"

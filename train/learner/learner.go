@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
-	"halfspace/model"
 	"halfspace/schema"
 )
 
@@ -85,11 +85,39 @@ type (
 		RefusedOption(s Settings) *OptionError // nil: all options can be used
 	}
 
+	// PathFollower follows a path of falling penalties l1, for two classes. Weights are not rounded to float32.
+	PathFollower interface {
+		// Path returns the minima for up to n falling penalties l1, or for the given penalties. share multiplies l2:
+		// losses are sums over rows, so a share of the rows takes that share of l2.
+		Path(ctx context.Context, src block.Source, s Settings, share float64, n int, penalties []float64) ([]*PathMinimum, error)
+
+		// SumLosses returns the sum of the rows' losses for each of the vectors of weights.
+		SumLosses(ctx context.Context, src block.Source, s Settings, weights [][]float64) ([]float64, error)
+	}
+
 	// SpecialDefaults has options for which a zero value stands for a default, although 0 is a valid value.
 	SpecialDefaults interface {
 		SetSpecialDefaults(s Settings)
 	}
 )
+
+// A PathMinimum is the minimum for one penalty of a path.
+type PathMinimum struct {
+	L1                   float64
+	W                    []float64 // one weight for each column
+	Loss, Objective, Gap float64
+	Passes               int64 // passes over the rows so far
+}
+
+// Nonzero returns the number of weights, without the bias, that aren't 0.
+func (m *PathMinimum) Nonzero(features int) (n int) {
+	for _, v := range m.W[:features] {
+		if v != 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // Classes says how a Multi learns more than two classes.
 type Classes struct {
@@ -275,6 +303,12 @@ func (l *Learner) LearnsJointly(s Settings) bool {
 // Stepper returns a stepper for rows of a spec. The learner must be online.
 func (l *Learner) Stepper(spec *schema.Spec, s Settings) (Stepper, error) {
 	return l.Algorithm.(Online).Stepper(spec, s)
+}
+
+// PathFollower returns the learner as a PathFollower, or nil if it follows no paths.
+func (l *Learner) PathFollower() PathFollower {
+	f, _ := l.Algorithm.(PathFollower)
+	return f
 }
 
 // IsPerceptron tells whether the learner makes the perceptron's updates.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/pocket"
 	"halfspace/schema"

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/schema"

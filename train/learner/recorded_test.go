@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/internal/train"
 	"halfspace/kernel"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

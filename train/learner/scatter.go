@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"halfspace/internal/humanize"
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // StepsSummary describes a training that solves for an optimum in steps: its options, the steps of its method, the loss,

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/message"
 	"halfspace/pocket"

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )

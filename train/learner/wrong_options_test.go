@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
 	"halfspace/train/ftrl"

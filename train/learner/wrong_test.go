@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/pocket"
 	"halfspace/separability"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/train/logistic"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/train/learner"
 )

@@ -5,10 +5,9 @@ import (
 	"cmp"
 	"context"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
-	"halfspace/model"
-	"halfspace/train/internal/optimize"
+	"halfspace/internal/model"
 	"halfspace/train/learner"
 )
 
@@ -112,10 +111,12 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 	return src, nil
 }
 
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
-// are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
+// Path follows a path; see learner.PathFollower and optimize.Task.Path.
+func (algorithm) Path(ctx context.Context, src block.Source, s learner.Settings, share float64, n int, penalties []float64) (
+	[]*learner.PathMinimum, error) {
+	opt := *s.(*Settings)
 	opt.L1 = 1
+	opt.L2 *= share
 	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
@@ -123,9 +124,9 @@ func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties 
 	return taskOf(src, opt).Path(ctx, n, penalties)
 }
 
-// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
-func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
-	return taskOf(src, opt).Losses(ctx, weights)
+// SumLosses sums losses; see learner.PathFollower.
+func (algorithm) SumLosses(ctx context.Context, src block.Source, s learner.Settings, weights [][]float64) ([]float64, error) {
+	return taskOf(src, *s.(*Settings)).Losses(ctx, weights)
 }
 
 // Learner describes logistic regression.

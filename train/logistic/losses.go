@@ -3,7 +3,7 @@ package logistic
 import (
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 )

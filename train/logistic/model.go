@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/train/learner"
 )
 

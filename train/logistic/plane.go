@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/schema"

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/testproblems"
 	"halfspace/train/internal/optimize"
 )

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel/f64"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"

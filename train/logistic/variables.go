@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"

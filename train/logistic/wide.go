@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/train/internal/optimize"
 )

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/internal/online"

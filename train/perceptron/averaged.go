@@ -3,7 +3,7 @@ package perceptron
 import (
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/train/internal/online"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/pocket"

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train/learner"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/train/learner"
 )

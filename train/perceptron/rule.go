@@ -3,7 +3,7 @@ package perceptron
 import (
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/train/internal/online"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/schema"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/message"
 	"halfspace/predict"

@@ -3,7 +3,7 @@ package svm
 import (
 	"context"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 	"halfspace/train/internal/dualdescent"
 	"halfspace/train/internal/optimize"

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/testproblems"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/train/internal/optimize"
 )
 

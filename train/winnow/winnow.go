@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/message"
 	"halfspace/kernel"

@@ -14,15 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
 	"halfspace/separability"

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/train"
+	"halfspace/internal/train"
 )
 
 func TestHelp(t *testing.T) {

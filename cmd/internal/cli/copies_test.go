@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
-	"halfspace/train"
+	"halfspace/internal/train"
 )
 
 // copiesOptions are options of the learners whose models don't depend on the order of rows: each learner's solvers,

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 )
 
 // command runs a command line and returns its exit status and what it printed.

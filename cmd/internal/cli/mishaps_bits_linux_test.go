@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/train"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 )
 

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/kernel"
-	"halfspace/model"
 )
 
 var mishapTable = flag.String("mishaps", "", "a file that TestMishaps writes its table to, after the long set with HALFSPACE_TEST=full, else after the short set; without -mishaps the set is short")

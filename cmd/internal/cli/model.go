@@ -12,8 +12,8 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
+	"halfspace/internal/model"
 	"halfspace/internal/stats"
-	"halfspace/model"
 	"halfspace/schema"
 )
 

@@ -18,7 +18,7 @@ import (
 	"halfspace/export"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
-	"halfspace/model"
+	"halfspace/internal/model"
 )
 
 // A target is a format of models that export can write.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/train"
+	"halfspace/internal/train"
 	"halfspace/train/learner"
 )
 

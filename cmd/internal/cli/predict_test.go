@@ -21,10 +21,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

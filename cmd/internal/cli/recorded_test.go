@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
-	"halfspace/model"
-	"halfspace/train"
+	"halfspace/internal/train"
 )
 
 var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/predict"
 )
 

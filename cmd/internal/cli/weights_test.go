@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/internal/stats"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

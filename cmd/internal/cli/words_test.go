@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/kernel"
-	"halfspace/model"
 )
 
 // reviews writes a table of reviews: the class follows from words of several scripts, a number, a city, and chance. It returns the

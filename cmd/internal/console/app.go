@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"unicode"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"

@@ -20,8 +20,8 @@ import (
 
 	"halfspace/internal/files"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
-	"halfspace/model"
 )
 
 // OpenError returns the error of opening path, with advice. It leaves out the name of the system call.

@@ -9,10 +9,10 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )

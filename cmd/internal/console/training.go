@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/train"
 	"halfspace/plot"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/schema"

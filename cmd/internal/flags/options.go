@@ -12,8 +12,8 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // Options are the options of verbs that learn from rows: which rows to read, and where to keep them.

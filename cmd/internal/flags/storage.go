@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/train/learner"
 )
 

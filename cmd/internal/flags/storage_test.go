@@ -3,7 +3,7 @@ package flags
 import (
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/train/learner"
 )
 

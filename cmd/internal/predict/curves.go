@@ -11,8 +11,8 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/metrics"
-	"halfspace/model"
 )
 
 // A curve is a curve that eval writes to a file. Each point is one line: the threshold, the rows of each class, and two

@@ -11,19 +11,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/predict"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 type evalOptions struct {

@@ -10,12 +10,12 @@ import (
 
 	"halfspace/cmd/internal/report"
 	"halfspace/gram"
+	"halfspace/internal/model"
 	"halfspace/internal/require"
+	"halfspace/internal/train"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // TestLoadAll: two models take no more than half of the memory together. One of them alone does.

@@ -7,8 +7,8 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
+	"halfspace/internal/model"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
 )

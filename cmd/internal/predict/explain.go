@@ -11,10 +11,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/schema"
 )
 

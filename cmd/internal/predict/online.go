@@ -10,16 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/plot"
-	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )

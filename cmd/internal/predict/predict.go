@@ -14,15 +14,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/dataset/records"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
 )

@@ -11,12 +11,12 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/internal/stats"
+	"halfspace/internal/train"
 	"halfspace/metrics"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // An Evaluation is figures about the predictions of a model: the part of eval --json for one model. Undefined figures

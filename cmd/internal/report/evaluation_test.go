@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/model"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // TestMisses: the rows that are most wrong have the values that they had in the data, and the features that moved their scores most.

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/train"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // A Follower collects from a trace the data that a report shows: some points, and the number of updates that each row

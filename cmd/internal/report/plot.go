@@ -16,7 +16,7 @@ import (
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/plot"
 	"halfspace/schema"
 )

@@ -6,17 +6,17 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/predict"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

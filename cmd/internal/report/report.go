@@ -17,8 +17,8 @@ import (
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
 	"halfspace/internal/parallel"
-	"halfspace/model"
 	"halfspace/plot"
 )
 

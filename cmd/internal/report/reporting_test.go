@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/train"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // TestFollower: a report draws a trace of which some figures are unknown, of any length.

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/require"
-	"halfspace/train"
+	"halfspace/internal/train"
 )
 
 // TestIntegerClasses: classes that are integers come back as text from every format.

@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // A TraceLayout says which columns a table has.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/model"
 	"halfspace/internal/stats"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

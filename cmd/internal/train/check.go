@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // check returns an error if an option can't be used, and sets the learner.

@@ -19,9 +19,9 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/train"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

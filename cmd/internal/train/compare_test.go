@@ -10,7 +10,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/require"
-	"halfspace/train"
+	"halfspace/internal/train"
 )
 
 // TestCompareCommand: the command of the best learner is whole, so that it can be copied.

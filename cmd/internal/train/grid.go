@@ -12,7 +12,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/train"
+	"halfspace/internal/train"
 	"halfspace/train/learner"
 )
 

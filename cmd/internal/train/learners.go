@@ -8,8 +8,8 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/message"
+	"halfspace/internal/train"
 	"halfspace/predict"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/kernel"
-	"halfspace/model"
-	"halfspace/train"
 )
 
 // unrecordedOptions are the options of train that a receipt leaves out: the files of results, and options that change no

@@ -12,12 +12,12 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/pocket"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

@@ -9,17 +9,17 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/plot"
-	"halfspace/train"
 	"halfspace/train/learner"
 )
 

@@ -15,9 +15,9 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/model"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/predict"
-	"halfspace/train"
 )
 
 type trainOptions struct {

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
+	"halfspace/internal/model"
 	"halfspace/kernel"
-	"halfspace/model"
 )
 
 type verifyOptions struct {

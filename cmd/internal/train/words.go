@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"halfspace/internal/humanize"
-	"halfspace/model"
+	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // wordsL2 is the default of l2 of logistic regression on words, whose features are small: a row of words has the length 1. In five

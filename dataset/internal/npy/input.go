@@ -9,9 +9,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/schema"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 )
 
 // A hugeAllocator is Go's allocator, except that it cuts buffers out of chunks with huge pages. The system takes much

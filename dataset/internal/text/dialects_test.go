@@ -11,9 +11,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )

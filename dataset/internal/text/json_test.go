@@ -14,10 +14,10 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/dataset/internal/datatest"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 	"halfspace/schema"
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 	"halfspace/internal/stats"
 	"halfspace/schema"

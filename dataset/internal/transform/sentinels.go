@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/schema"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"

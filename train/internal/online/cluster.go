@@ -4,7 +4,7 @@ import (
 	"context"
 	"reflect"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/train/learner"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"

@@ -13,7 +13,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/kernel"
 	"halfspace/train/learner"
 )

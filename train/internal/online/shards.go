@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"

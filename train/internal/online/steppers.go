@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/model"
+	"halfspace/internal/model"
 	"halfspace/train/learner"
 )
 

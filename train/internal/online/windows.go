@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"

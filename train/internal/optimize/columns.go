@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"

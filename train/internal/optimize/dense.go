@@ -1,7 +1,7 @@
 package optimize
 
 import (
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 )
 

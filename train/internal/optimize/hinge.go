@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"

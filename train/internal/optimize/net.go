@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/parallel"
 	"halfspace/train/learner"
 )

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"

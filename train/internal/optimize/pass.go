@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"

@@ -16,32 +16,13 @@ const (
 	explainedLoss        = 0.999              // a path ends once the loss is below 1-explainedLoss times the bias's loss
 )
 
-// A Stage is the minimum for one penalty of a path.
-type Stage struct {
-	Penalty
-	W              []float64 // one weight for each column
-	Loss           float64
-	Objective, Gap float64
-	Passes         int64 // passes over the rows so far
-}
-
-// Nonzero returns the number of weights, without the bias, that aren't 0.
-func (s *Stage) Nonzero(features int) (n int) {
-	for _, v := range s.W[:features] {
-		if v != 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // Path returns the minima for up to n falling penalties. Each search begins at the minimum for the penalty before. A
 // pass over the rows computes the gradient of all columns, so no column needs to be screened. The first penalty is the
 // least penalty with which all weights are 0. The last penalty is 1e-4 times the first, or 1e-2 times with fewer rows
 // than features. The penalties between are evenly spaced logarithmically (Friedman, Hastie and Tibshirani 2010). Path
 // ends early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't
 // end early.
-func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*learner.PathMinimum, error) {
 	rows, pivots, err := learner.CentredRows(ctx, t.Rows)
 	if err != nil {
 		return nil, err
@@ -52,17 +33,17 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 	if HasManyColumns(t.Rows.Spec().Cols()) {
 		follow = one.columnsPath
 	}
-	stages, err := follow(ctx, n, penalties)
+	minima, err := follow(ctx, n, penalties)
 	if pivots != nil {
-		for _, s := range stages {
+		for _, s := range minima {
 			learner.Uncentre(s.W, pivots)
 		}
 	}
-	return stages, err
+	return minima, err
 }
 
 // densePath is Path with a Hessian.
-func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*learner.PathMinimum, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
 	s.MostPasses, s.HasRelaxed = math.MaxInt64, true // the path itself begins at greater penalties
@@ -77,25 +58,25 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 	if !given {
 		penalties = s.fallingPenalties(s.features(s.Point.Gradient), t.Rows.Rows(), n)
 	}
-	var stages []*Stage
+	var minima []*learner.PathMinimum
 	for _, l1 := range penalties {
 		s.ChangePenalty(Penalty{l1, t.L2, t.NonNegative})
 		s.MostPasses = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
 		if _, err := s.Minimise(ctx, ConvergedGap); err != nil {
 			return nil, err
 		}
-		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss,
+		minima = append(minima, &learner.PathMinimum{L1: l1, W: slices.Clone(s.Point.W), Loss: s.Point.Loss,
 			Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
 		if !given && isExplained(s.Point.Loss, alone) {
 			break
 		}
 	}
-	return stages, nil
+	return minima, nil
 }
 
 // columnsPath is Path by coordinate descent. A step leaves out columns whose weight is 0 and whose gradient shows that
 // the weight stays 0. After the step, the gradient of all columns confirms or corrects that choice.
-func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*learner.PathMinimum, error) {
 	one := *t
 	one.Epochs, one.Checkpoint = math.MaxInt64, nil
 	s := newGLMNET(&one)
@@ -106,7 +87,7 @@ func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*
 	if !given {
 		penalties = s.fallingPenalties(s.gradient[:s.features], s.Rows.Rows(), n)
 	}
-	var stages []*Stage
+	var minima []*learner.PathMinimum
 	for _, l1 := range penalties {
 		one.L1, one.Epochs, s.LowerBound = l1, s.Passes+min(t.Epochs, math.MaxInt64-s.Passes), math.Inf(-1)
 		s.resetPrecision()
@@ -114,13 +95,13 @@ func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*
 		if err := s.minimise(ctx); err != nil {
 			return nil, err
 		}
-		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.W), Loss: s.loss, Objective: s.objective(),
+		minima = append(minima, &learner.PathMinimum{L1: l1, W: slices.Clone(s.W), Loss: s.loss, Objective: s.objective(),
 			Gap: max(0, s.objective()-s.LowerBound), Passes: s.Passes})
 		if !given && isExplained(s.loss, alone) {
 			break
 		}
 	}
-	return stages, nil
+	return minima, nil
 }
 
 // isExplained tells whether a path ends at a loss. alone is the loss of the bias alone.

@@ -16,14 +16,15 @@ func TestPath(t *testing.T) {
 	for _, penalty := range []optimize.Penalty{{}, {L2: 0.5}, {L2: 0.5, NonNegative: true}} {
 		for _, bias := range []bool{false, true} {
 			d := rows(1500, 40, bias)
-			want := require.Value(logistic.Path(t.Context(), d, logistic.Settings{Options: logistic.Options{L2: penalty.L2, NonNegative: penalty.NonNegative}}, 10, nil))(t)
+			l := logistic.New(logistic.Options{L2: penalty.L2, NoPenalty: penalty.L2 == 0, NonNegative: penalty.NonNegative})
+			want := require.Value(l.PathFollower().Path(t.Context(), d, l.Settings, 1, 10, nil))(t)
 			got := require.Value(optimize.PathByColumns(task(learner.Options{Epochs: 1000, Run: learner.Run{Workers: 2}}, d, penalty), t.Context(), 10, nil))(t)
 			comparePaths(t, fmt.Sprintf("%+v, bias %t", penalty, bias), got, want)
 		}
 	}
 }
 
-func comparePaths(t *testing.T, what string, got, want []*optimize.Stage) {
+func comparePaths(t *testing.T, what string, got, want []*learner.PathMinimum) {
 	if len(got) != len(want) || len(got) < 3 {
 		t.Fatalf("%s: %d points, want %d", what, len(got), len(want))
 	}

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"

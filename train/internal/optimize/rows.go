@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"

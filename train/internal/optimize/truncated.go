@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/parallel"

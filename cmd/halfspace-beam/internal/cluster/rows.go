@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"

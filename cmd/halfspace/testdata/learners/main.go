@@ -4,7 +4,7 @@ package main
 import (
 	"context"
 
-	"halfspace/block"
+	"halfspace/internal/block"
 	"halfspace/separability"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"

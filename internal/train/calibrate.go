@@ -1,0 +1,182 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"halfspace/internal/block"
+	"halfspace/internal/humanize"
+	"halfspace/internal/memory"
+	"halfspace/internal/message"
+	"halfspace/internal/model"
+	"halfspace/metrics"
+	"halfspace/schema"
+	"halfspace/train/learner"
+)
+
+// calibrationFolds is the number of folds whose scores a calibration is learned from.
+const calibrationFolds = 5
+
+// Calibrate learns how the scores of the learner become probabilities, by the method Output.Calibrate. It deals the rows
+// into five folds, as CrossValidate does, and scores each fold by a model of the other folds. The scores of all folds
+// together give the calibration of a model that learns from all rows. Sample weights count. Weights of classes don't
+// count: they change the training, and not how often a class occurs. Calibrate returns an error if the scores are
+// already logarithms of odds.
+func (s *Session) Calibrate(ctx context.Context) error {
+	method := s.Output.Calibrate
+	r, err := s.scoreFolds(ctx, method, "the calibration")
+	if err == nil {
+		s.Calibration, err = r.calibration(method)
+	}
+	return err
+}
+
+// scoreFolds deals the rows into five folds and scores each fold by a model of the other folds. method is the method of
+// a calibration, which takes memory, or "". purpose is the use of the scores, for errors.
+func (s *Session) scoreFolds(ctx context.Context, method, purpose string) (*foldScores, error) {
+	l := s.configured(s.Learner)
+	if err := check(s, s.Rows, l); err != nil {
+		return nil, err
+	}
+	c, err := s.newCrossState(ctx, []Learner{l}, calibrationFolds, purpose)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newFoldScores(c.src.Rows(), c.src.Spec(), method, purpose, memory.Limit(s.Memory))
+	if err != nil {
+		return nil, err
+	}
+	defer s.save(ctx) // saves the folds that were judged before
+	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+		return c.trainFold(ctx, from, number, l, "calibrating", func(_ *job, m *model.Model, parts *Parts) error {
+			return eachScoredBlock(ctx, m, parts.HeldRows.Blocks(ctx), c.workers, r.add)
+		})
+	})
+	if unfinished := (*learner.UnfinishedError)(nil); errors.As(err, &unfinished) {
+		unfinished.Position = purpose + " was not complete"
+	}
+	return r, err
+}
+
+// checkCalibrate returns an error if opt.Calibrate is unknown, or can't be used with the learner or the other options.
+func (o *Session) checkCalibrate(l Learner) error {
+	switch {
+	case o.Output.Calibrate == "":
+		return nil
+	case o.Output.Calibrate != model.Platt && o.Output.Calibrate != model.Isotonic:
+		return message.WrongValue("calibrate", o.Output.Calibrate, humanize.OneOf([]string{model.Platt, model.Isotonic}))
+	case l.HasOdds():
+		return message.Refusal("calibrate", "", "with --algo %s, which has probabilities of its own: leave it out", l.Name)
+	case o.HoldOut > 0:
+		return message.Refusal("calibrate", "", "with --validation %v: it holds back folds of its own: give --validation "+
+			"a file, or leave one of them out", o.HoldOut)
+	case o.Validation != nil && l.ChoosesByValidation:
+		return message.Refusal("calibrate", "", "with --validation and --algo %s, which chooses its weights by the "+
+			"hold-out rows, and would not in the folds: leave one of them out, and judge the model with eval", l.Name)
+	case o.Init != nil:
+		return message.Refusal("calibrate", "", "with --init, whose model may have seen the folds: leave one of them out")
+	}
+	return nil
+}
+
+// foldSession returns the options for a training on a part of the rows.
+func (s *Session) foldSession() Session {
+	o := s.Options
+	o.HoldOut, o.Validation, o.CV, o.Output, o.Checkpoint = 0, nil, CV{}, Output{}, Checkpoint{}
+	o.Watch = Watch{Stage: o.Stage}
+	return Session{Options: o}
+}
+
+// trainFold trains on the rows outside a fold, and calls use with the training, its model and both parts of the rows. stage
+// names the work.
+func (c *crossState) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string,
+	use func(j *job, m *model.Model, parts *Parts) error) error {
+	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number),
+		Total: int64(c.Folds)}, l)
+	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	j := &job{Learner: l.WithWorkers(c.workers, show), opt: &c.opt, src: parts.KeptRows,
+		heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
+	f, err := j.learn(ctx, ctx)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(use(j, f.Model, parts), ctx.Err())
+}
+
+// foldScores is rows with scores by models that didn't learn from them.
+type foldScores struct {
+	purpose string      // use of the scores, for errors
+	scores  [][]float32 // one vector for two classes, otherwise one for each class
+	labels  []float32
+	weights []float64 // nil: all are 1
+}
+
+// newFoldScores returns memory for the scores of the given number of rows. It returns an error if the scores and the
+// work on them take more than half of the limit. It counts scores, labels, sample weights, for each row whether it is
+// positive, the memory of the isotonic regression, and without a method the memory to sort scores. It doesn't count the
+// steps of the isotonic result, which are few.
+func newFoldScores(rows int64, spec *schema.Spec, method, purpose string, limit int64) (*foldScores, error) {
+	r := &foldScores{purpose: purpose, scores: make([][]float32, spec.Vectors())}
+	each := 4*int64(len(r.scores)+1) + 1
+	if spec.Weighted {
+		each += 8
+	}
+	if method == "" { // memory to sort the scores
+		each += 4
+	}
+	if method == model.Isotonic {
+		each += metrics.IsotonicBytes
+	}
+	if bytes := rows * each; bytes > limit/2 {
+		return nil, fmt.Errorf("the scores of %s for %s take %s, more than half of the memory (%s): give more memory, or leave it out",
+			humanize.Plural(rows, "row"), purpose, humanize.Size(bytes), humanize.Size(limit))
+	}
+	for k := range r.scores {
+		r.scores[k] = make([]float32, 0, rows)
+	}
+	if r.labels = make([]float32, 0, rows); spec.Weighted {
+		r.weights = make([]float64, 0, rows)
+	}
+	return r, nil
+}
+
+// add adds the rows of a block with their scores. It returns an error if a score isn't finite.
+func (r *foldScores) add(scores [][]float32, b *block.Block) error {
+	for k, s := range scores {
+		for _, v := range s {
+			if v-v != 0 {
+				return fmt.Errorf("%s: the score of a row is not finite: scale the features down", r.purpose)
+			}
+		}
+		r.scores[k] = append(r.scores[k], s...)
+	}
+	r.labels = append(r.labels, b.Y...)
+	r.weights = append(r.weights, b.W...)
+	return nil
+}
+
+// calibration learns the calibration of each vector of scores.
+func (r *foldScores) calibration(method string) (*model.Calibration, error) {
+	c := &model.Calibration{Method: method, Folds: calibrationFolds}
+	rows := &metrics.Rows{Positive: make([]bool, len(r.labels)), Weights: r.weights}
+	for k, s := range r.scores {
+		rows.Scores = s
+		for i, y := range r.labels {
+			rows.Positive[i] = len(r.scores) == 1 && y > 0 || len(r.scores) > 1 && int(y) == k
+		}
+		var m model.Mapping
+		if method == model.Platt {
+			m.A, m.B = metrics.Platt(rows)
+		} else if m.Scores, m.Probabilities = metrics.Isotonic(rows); m.Scores == nil {
+			return nil, errors.New("the calibration: all rows have the weight 0: give some another weight")
+		}
+		c.Classes = append(c.Classes, m)
+	}
+	return c, nil
+}

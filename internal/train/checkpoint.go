@@ -1,0 +1,207 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"halfspace/internal/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/model"
+	"halfspace/train/learner"
+)
+
+// open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
+// training resumes from a checkpoint of other options or rows. It returns the fingerprint of the rows, or "" without a
+// checkpoint.
+func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, err error) {
+	run := j.opt.State
+	if run == nil {
+		return "", nil
+	}
+	for _, f := range j.facts() {
+		if err := run.CheckFact(f[0], f[1]); err != nil {
+			return "", err
+		}
+	}
+	begin, err := sumOf(j.opt.Init)
+	if err == nil {
+		err = run.CheckFact("the model to begin with", begin)
+	}
+	if err != nil {
+		return "", err
+	}
+	if fingerprint, err = sameRows(ctx, run, rows, j.Workers()); err != nil {
+		return "", err
+	}
+	held := "none"
+	if j.validation != nil {
+		sum, err := block.Fingerprint(ctx, j.validation, j.Workers())
+		if err != nil {
+			return "", err
+		}
+		held = fmt.Sprintf("%s of %d", sum, j.validation.Rows())
+	}
+	if err := run.CheckFact("the fingerprint of the rows to validate on", held); err != nil {
+		return "", err
+	}
+	spec := j.src.Spec()
+	zeros := model.New(spec, make([]float32, spec.Vectors()*spec.Cols()))
+	if len(spec.Classes) > 2 {
+		zeros.Options.Multiclass = model.OneVersusRest // any way of training several classes
+	}
+	columns, err := sumOf(zeros)
+	if err != nil {
+		return "", err
+	}
+	return fingerprint, run.CheckFact("the sum of the names and the preprocessing of columns", columns)
+}
+
+// sameRows tells the checkpoint which rows the training has, and returns their fingerprint.
+func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int) (string, error) {
+	fingerprint, err := block.Fingerprint(ctx, rows, workers)
+	if err != nil {
+		return "", err
+	}
+	return fingerprint, run.CheckFact("the fingerprint of the rows", fmt.Sprintf("%s of %d", fingerprint, rows.Rows()))
+}
+
+// sumOf returns the sum of a model as text, or "none" if m is nil.
+func sumOf(m *model.Model) (string, error) {
+	if m == nil {
+		return "none", nil
+	}
+	sum, err := m.Sum()
+	text, _ := sum.MarshalText() // no error
+	return string(text), err
+}
+
+// facts returns the names and the values of the options that determine the result of a training.
+func (j *job) facts() (all [][2]string) {
+	add := func(name string, value any) { all = append(all, [2]string{name, fmt.Sprint(value)}) }
+	add("the learner", j.Name)
+	add("the type of numbers", model.Float32)
+	for i := range j.Options {
+		if o := &j.Options[i]; j.Has(o.Name) {
+			add(o.Name, o.Text(j.Settings))
+		}
+	}
+	add("seed", j.Settings.RunOptions().Seed)
+	add("multiclass", j.opt.Multiclass)
+	add("the hold-out share", j.opt.HoldOut)
+	add("the threshold", j.opt.Output.Threshold)
+	add("the sum of groups and times", j.opt.Split.sum())
+	add("the column of sample weights", j.opt.Weights.Column)
+	weights := "balanced"
+	if !j.opt.Weights.Balanced {
+		weights = fmt.Sprint(j.opt.Weights.Classes) // in the order of the classes
+	}
+	add("the weights of classes", weights)
+	folds, points := 0, 0
+	if j.opt.CrossValidation != nil {
+		folds = j.opt.CrossValidation.Folds
+	}
+	if j.opt.Path != nil {
+		points = len(j.opt.Path.Points)
+	}
+	add("the number of folds", folds)
+	add("the number of penalties of the path", points)
+	return all
+}
+
+// save writes a checkpoint if ctx has ended the training.
+func (o *Session) save(ctx context.Context) {
+	if ctx.Err() == nil {
+		return
+	}
+	if err := o.State.Save(); err != nil {
+		o.note(err.Error() + "; the checkpoint before is kept")
+	}
+}
+
+// judgementPart is the number of the checkpoint part for the results of a cross-validation or a path. Parts of classes
+// have the numbers 0 and above.
+const judgementPart = -1
+
+// openPart tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is
+// the number of points of the path. openPart returns the checkpoint's part.
+func (c *crossState) openPart(ctx context.Context, points int) (*checkpoint.Part, error) {
+	run := c.opt.State
+	if run == nil {
+		return nil, nil
+	}
+	h := sha256.New()
+	for _, l := range c.learners {
+		fmt.Fprintln(h, (&job{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
+	}
+	if err := run.CheckFact("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
+		return nil, err
+	}
+	if _, err := sameRows(ctx, run, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	return run.Part(judgementPart), nil
+}
+
+// state saves or restores the results of the judged folds. The caller holds c.mu.
+func (c *crossState) state(w *checkpoint.Walk) {
+	points := len(c.Points)
+	if w.Count(&points); points != len(c.Points) {
+		w.Fail(errors.New("it has other points"))
+		return
+	}
+	for i := range c.Points {
+		p := &c.Points[i]
+		w.Int(&p.sum.Rows)
+		w.Int(&p.sum.Errors)
+		w.Float(&p.sum.ErrorWeight)
+		p.verdict.state(w)
+		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds || len(p.verdict) != len(p.FoldAccuracy) {
+			w.Fail(errors.New("it has more folds, or scores of other ones"))
+		}
+		failure := ""
+		if p.failure != nil {
+			failure = p.failure.Error()
+		}
+		if w.Text(&failure); w.IsReading() && failure != "" {
+			p.failure = errors.New(failure)
+		}
+	}
+}
+
+// A pathState is the state of a path after the path of all rows, and after each fold.
+type pathState struct {
+	folds  int // number of judged folds
+	minima []*learner.PathMinimum
+	losses []verdict // losses of each minimum
+	scores []verdict // scores of each minimum; without folds if no penalty is chosen by a score
+}
+
+func (s *pathState) state(w *checkpoint.Walk) {
+	w.Count(&s.folds)
+	checkpoint.List(w, &s.minima, func(minimum **learner.PathMinimum) {
+		if *minimum == nil {
+			*minimum = new(learner.PathMinimum)
+		}
+		one := *minimum
+		for _, v := range []*float64{&one.L1, &one.Loss, &one.Objective, &one.Gap} {
+			w.Float(v)
+		}
+		w.Int(&one.Passes)
+		checkpoint.Slice(w, &one.W)
+	})
+	checkpoint.List(w, &s.losses, func(v *verdict) { v.state(w) })
+	checkpoint.List(w, &s.scores, func(v *verdict) { v.state(w) })
+	if len(s.losses) != len(s.minima) || len(s.scores) != len(s.minima) {
+		w.Fail(errors.New("its minima and losses don't belong together"))
+	}
+}
+
+// state saves or restores the values of a verdict.
+func (v *verdict) state(w *checkpoint.Walk) {
+	checkpoint.List(w, (*[]foldValue)(v), func(p *foldValue) {
+		w.Float(&p.weightedValue)
+		w.Float(&p.weight)
+	})
+}

@@ -1,0 +1,219 @@
+package train
+
+import (
+	"cmp"
+	"context"
+
+	"halfspace/internal/block"
+	"halfspace/internal/model"
+	"halfspace/train/learner"
+)
+
+// HeldOutEvaluation is how well a learner predicts rows that its model didn't learn from: the rows of a hold-out, or
+// the rows of all folds of a cross-validation, each predicted by a model of the other folds. The scores of the folds
+// are pooled.
+type HeldOutEvaluation struct {
+	*Evaluation // its rows have the numbers of the rows to learn from, or of the rows of Options.Validation
+
+	Folds            int    // number of folds; 0: the rows of a hold-out
+	Split            string // "groups" or "time" if the folds aren't dealt row by row
+	HasRoundedScores bool   // the curves come from rounded scores, since there are many
+	LearningCurve    []LearningPoint
+}
+
+// A LearningPoint is the errors of a model of some rows, on the held-out rows. Of a cross-validation these are the rows
+// of the first fold.
+type LearningPoint struct {
+	Rows          int64 // number of rows that the model learned from
+	HeldOutErrors ErrorCount
+}
+
+// mostScores is the largest number of scores of an evaluation of held-out rows that keeps every score, and
+// mostRoundedScores the largest number of classes whose scores are kept as histograms.
+const (
+	mostScores        = 1 << 22
+	mostRoundedScores = 64
+)
+
+// newHeldOut returns an evaluation without rows, for models of the classes and features of m. rows is the number of rows to come.
+func newHeldOut(m *model.Model, rows int64, workers int) (*HeldOutEvaluation, error) {
+	e, err := NewEvaluation(m, workers)
+	if err != nil {
+		return nil, err
+	}
+	h := &HeldOutEvaluation{Evaluation: e, HasRoundedScores: rows*int64(e.spec.Vectors()) > mostScores}
+	if !h.HasRoundedScores {
+		return h, nil
+	}
+	e.Scores.Bin()
+	if e.ClassScores == nil {
+		return h, nil
+	}
+	if e.ClassScores.Bin(); len(m.Classes) > mostRoundedScores {
+		e.ClassScores = nil
+	}
+	return h, nil
+}
+
+// judgeHeldOut evaluates a model on the rows of a hold-out. parts is nil, or the hold-out of a share of all.
+func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*HeldOutEvaluation, error) {
+	h, err := newHeldOut(m, j.validation.Rows(), j.Workers())
+	if err != nil {
+		return nil, err
+	}
+	j.opt.stage(Stage{Name: "judging the held-out rows"})
+	cluster, _ := block.RemoteOf(j.validation)
+	if cluster != nil {
+		err = h.AddRemote(ctx, m, j.validation, func() error { return nil })
+	} else {
+		err = h.addAll(ctx, m, j.validation, 0, j.Workers())
+	}
+	if err == nil && parts != nil {
+		h.renumber(0, parts)
+	}
+	if err == nil && cluster == nil {
+		h.LearningCurve, err = j.learningCurve(ctx, m, j.validation)
+	}
+	return h, err
+}
+
+// addAll adds rows with their scores by m. Their numbers begin with first.
+func (h *HeldOutEvaluation) addAll(ctx context.Context, m *model.Model, rows block.Source, first int64, workers int) error {
+	h.spec = m.Spec()
+	err := eachScoredBlock(ctx, m, rows.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
+		moved := *b
+		moved.First += first
+		h.add(scores, &moved)
+		return nil
+	})
+	return cmp.Or(err, ctx.Err())
+}
+
+// renumber replaces the numbers of the worst rows from first on: row first+i is held-out row i of parts.
+func (h *HeldOutEvaluation) renumber(first int64, parts *Parts) {
+	for i := range h.WorstRows {
+		if w := &h.WorstRows[i]; w.Row >= first {
+			w.Row = parts.Row(w.Row - first)
+		}
+	}
+}
+
+// NumberWorstRows replaces the numbers of the worst rows among the held-out rows of parts by their numbers among all
+// rows. Run does so unless Options.Validation has the rows.
+func (h *HeldOutEvaluation) NumberWorstRows(parts *Parts) { h.renumber(0, parts) }
+
+// learningShares are the shares of the rows of a learning curve, beside all rows.
+var learningShares = []float64{1. / 16, 1. / 8, 1. / 4, 1. / 2}
+
+// learningCurve returns the errors of models of shares of the rows, and of m, the model of all rows, on the held-out
+// rows. A share that can't be learned from is left out.
+func (j *job) learningCurve(ctx context.Context, m *model.Model, held block.Source) (points []LearningPoint, err error) {
+	counts, err := learner.ClassCounts(ctx, j.src, j.Workers())
+	if err != nil {
+		return nil, err
+	}
+	own := j.opt.foldSession()
+	judge := func(m *model.Model, rows int64) error {
+		t, err := CountErrors(ctx, m, held, j.Workers())
+		points = append(points, LearningPoint{rows, t})
+		return err
+	}
+	for i, share := range learningShares {
+		j.opt.stage(Stage{Name: "following the learning curve", Done: int64(i), Total: int64(len(learningShares))})
+		has := Stratified(j.Settings.RunOptions().Seed, share, counts)
+		kept, _, _, err := newShares(ctx, j.src, has, has.Others, false)
+		if err == nil && kept.Rows() > 0 {
+			err = j.learnShare(ctx, &own, kept, judge)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		_ = err // the share has too few rows
+	}
+	return points, judge(m, j.src.Rows())
+}
+
+// learnShare learns from a share of the rows, and calls judge with the model.
+func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge func(*model.Model, int64) error) error {
+	parts := new(Parts)
+	defer parts.Close()
+	src, err := parts.store(ctx, kept, &opt.Options)
+	if err != nil {
+		return err
+	}
+	part := &job{Learner: j.WithWorkers(j.Workers(), nil), opt: opt, src: src, validation: j.validation,
+		heldBytes: j.heldBytes + block.MemoryBytes(src, src.Spec().Weighted)}
+	f, err := part.learn(ctx, ctx)
+	if err != nil {
+		return err
+	}
+	return judge(f.Model, src.Rows())
+}
+
+// A pool adds up the held-out rows of the folds.
+type pool struct {
+	*HeldOutEvaluation
+	c              *crossState
+	scoreThreshold float64 // threshold of the score
+	folds          int     // number of folds so far
+}
+
+// firstUnnumbered is above the number of each row. The rows of a fold have numbers from firstUnnumbered on until they
+// are renumbered.
+const firstUnnumbered = 1 << 62
+
+// hasAllFolds tells whether all folds are in the pool.
+func (p *pool) hasAllFolds() bool { return p != nil && p.folds == p.c.Folds }
+
+// add adds the rows of the next fold, which m didn't learn from. j is the training of m.
+func (p *pool) add(ctx context.Context, j *job, m *model.Model, parts *Parts) (err error) {
+	if p.HeldOutEvaluation == nil {
+		if p.HeldOutEvaluation, err = newHeldOut(m, p.c.src.Rows(), p.c.workers); err != nil {
+			return err
+		}
+		p.Folds, p.Split, p.threshold = p.c.Folds, p.c.Split, p.scoreThreshold
+		if cluster, _ := block.RemoteOf(p.c.src); cluster == nil {
+			if p.LearningCurve, err = j.learningCurve(ctx, m, parts.HeldRows); err != nil {
+				return err
+			}
+		}
+	}
+	if err = p.addAll(ctx, m, parts.HeldRows, firstUnnumbered, p.c.workers); err != nil {
+		return err
+	}
+	p.renumber(firstUnnumbered, parts)
+	for i := range p.WorstRows {
+		p.WorstRows[i].Features = nil // each fold has features of its own
+	}
+	p.folds++
+	return nil
+}
+
+// PoolFolds evaluates the learner on the rows of each fold by a model of the other folds, unless CrossValidate did so
+// already, and sets s.HeldOut. Sample weights count, weights of classes don't.
+func (s *Session) PoolFolds(ctx context.Context) error {
+	if s.HeldOut != nil {
+		return nil
+	}
+	quiet := *s
+	quiet.Note = nil // newDeal noted the classes before
+	l := s.configured(s.Learner)
+	c, err := quiet.newCrossState(ctx, []Learner{l}, cmp.Or(s.CV.Folds, defaultFolds), "the figures of held-out rows")
+	if err != nil {
+		return err
+	}
+	p := &pool{c: c}
+	if s.ChosenThreshold != nil {
+		p.scoreThreshold = *s.ChosenThreshold
+	} else if t := s.Output.Threshold; !t.NeedsRows() && t.By != "" {
+		p.scoreThreshold = t.Value
+	}
+	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+		return c.trainFold(ctx, from, number, l, "judging the held-out rows",
+			func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
+	})
+	if err == nil {
+		s.HeldOut = p.HeldOutEvaluation
+	}
+	return err
+}
