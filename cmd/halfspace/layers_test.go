@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"internal/checkpoint", "internal/objects", "internal/words"},
 	{"internal/microkernel", "internal/stats", "internal/objects/servers"},
 	{"internal/block", "internal/kerneltest"},
-	{"block", "metrics", "internal/linalg", "internal/distributed"},
+	{"block", "metrics", "store", "store/buckets", "internal/linalg", "internal/distributed"},
 	{"internal/cache", "gram", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source"},
 	{"dataset/internal/npy", "dataset/internal/plan", "dataset/internal/where"},

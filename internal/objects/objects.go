@@ -31,6 +31,7 @@ type service struct {
 	ctx    context.Context // of requests that read
 	fresh  time.Duration   // for which a description of an object holds
 	seen   sync.Map        // the last seenInfo of each object, by its URL
+	exists sync.Map        // whether a bucket exists, by its name, as far as known
 	provider
 }
 
@@ -539,11 +540,32 @@ func (s *service) explain(ctx context.Context, address string, err error) error 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &status) && status.code == http.StatusNotFound:
+		if bucket, _, err := s.split(address); err == nil && s.lacks(ctx, bucket) {
+			return &files.StoreError{Text: fmt.Sprintf("there is no bucket %s: check its name", bucket), Err: fs.ErrNotExist}
+		}
 		return notExist(address)
 	case errors.As(err, &status) && (status.code == http.StatusForbidden || status.code == http.StatusUnauthorized):
 		return &files.StoreError{Text: fmt.Sprintf("access is denied (%s); %s", shortText(err), s.tried()), Err: err}
 	}
 	return broken(ctx, err)
+}
+
+// lacks tells whether the service says that a bucket doesn't exist. It asks at most once for each bucket.
+func (s *service) lacks(ctx context.Context, bucket string) bool {
+	if _, hasNoBuckets := s.provider.(web); hasNoBuckets {
+		return false
+	}
+	if exists, known := s.exists.Load(bucket); known {
+		return !exists.(bool)
+	}
+	answer, err := s.do(ctx, request{method: http.MethodHead, bucket: bucket})
+	if err == nil {
+		answer.Body.Close()
+	}
+	var status *statusError
+	lacks := errors.As(err, &status) && status.code == http.StatusNotFound
+	s.exists.Store(bucket, !lacks)
+	return lacks
 }
 
 // broken returns the error of an answer that ended early, or of a connection, in words for the user.

@@ -75,6 +75,9 @@ func TestServices(t *testing.T) {
 				t.Errorf("%s: error %v", url, err)
 			}
 		}
+		if _, err := files.Open(strings.Replace(root, servers.Bucket, "absent", 1) + "x"); err == nil || err.Error() != "there is no bucket absent: check its name" {
+			t.Errorf("a bucket that doesn't exist: error %v", err)
+		}
 		if text, err := Get(context.Background(), root+"d/e/x"); string(text) != "x" || err != nil {
 			t.Errorf("Get: %q, error %v", text, err)
 		}

@@ -70,6 +70,7 @@ func (s *service) do(ctx context.Context, q request) (*http.Response, error) {
 	for try, learned := 1, 0; ; try++ {
 		answer, err := s.once(ctx, q, sum)
 		if err == nil && answer.StatusCode/100 == 2 {
+			s.exists.Store(q.bucket, true)
 			return answer, nil
 		}
 		if err == nil {
