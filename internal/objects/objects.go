@@ -27,11 +27,12 @@ import (
 
 // A service is the objects of a scheme. It is a files.Store.
 type service struct {
-	scheme string
-	ctx    context.Context // of requests that read
-	fresh  time.Duration   // for which a description of an object holds
-	seen   sync.Map        // the last seenInfo of each object, by its URL
-	exists sync.Map        // whether a bucket exists, by its name, as far as known
+	scheme              string
+	ctx                 context.Context // of requests that read
+	fresh               time.Duration   // for which a description of an object holds
+	seen                sync.Map        // the last seenInfo of each object, by its URL
+	exists              sync.Map        // whether a bucket exists, by its name, as far as known
+	putBytes, partBytes int64           // size of the largest object that one request writes, and of the parts of larger objects
 	provider
 }
 
@@ -62,7 +63,7 @@ var (
 // file. Programs call it as they start.
 func Use(ctx context.Context, fresh time.Duration) {
 	for scheme, p := range map[string]provider{"s3": newAmazon(), "gs": newGoogle(), "https": web{"https"}, "http": web{"http"}} {
-		services[scheme] = &service{scheme: scheme, ctx: ctx, fresh: fresh, provider: p}
+		services[scheme] = &service{scheme: scheme, ctx: ctx, fresh: fresh, putBytes: mostPutBytes, partBytes: leastPartBytes, provider: p}
 		files.Register(scheme, services[scheme])
 	}
 }
@@ -407,9 +408,6 @@ func (o *object) Close() error {
 // Keep drops the copies of all objects but these. An object that is open keeps its copy until it is closed.
 func Keep(urls ...string) { localCopies.dropOthers(urls) }
 
-// mostPutBytes is the size of the largest object that one request can write.
-const mostPutBytes = 5 << 30
-
 // Put writes an object, which appears whole or not at all.
 func Put(ctx context.Context, address string, from io.Reader) error {
 	s, _, _, err := serviceOf(address)
@@ -453,10 +451,10 @@ func (s *service) put(ctx context.Context, bucket, key string, file *os.File) er
 	if err != nil {
 		return err
 	}
-	if at.Size() > mostPutBytes {
-		return &files.StoreError{Text: "an object of more than 5 GiB can't be written at once: write a file here and copy it"}
+	if at.Size() > s.putBytes {
+		return s.putParts(ctx, bucket, key, file, at.Size())
 	}
-	r, err := s.do(ctx, request{method: http.MethodPut, bucket: bucket, key: key, body: file, size: at.Size()})
+	r, err := s.do(ctx, request{method: http.MethodPut, bucket: bucket, key: key, body: io.NewSectionReader(file, 0, at.Size())})
 	if err != nil {
 		return err
 	}

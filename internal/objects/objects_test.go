@@ -189,3 +189,26 @@ func TestNoServer(t *testing.T) {
 		}
 	}
 }
+
+// TestParts: an object that is too large for one request is written in parts, and appears when it is whole. Nothing stays
+// of an upload that fails.
+func TestParts(t *testing.T) {
+	each(t, func(t *testing.T, s *servers.Server, root string) {
+		of := services[files.Scheme(root)]
+		of.putBytes, of.partBytes = 6<<20, 5<<20
+		defer func() { of.putBytes, of.partBytes = mostPutBytes, leastPartBytes }()
+		want := newMemoryObject(11<<20, 1).text
+		put(t, root+"large", want)
+		if got, err := Get(t.Context(), root+"large"); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, error %v", len(got), err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := Put(ctx, root+"cancelled", bytes.NewReader(want)); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: error %v", err)
+		}
+		if all, err := of.List(root); err != nil || !slices.Equal(all, []string{root + "large"}) {
+			t.Errorf("%q, error %v", all, err)
+		}
+	})
+}

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -24,8 +23,7 @@ type request struct {
 	method, bucket, key string
 	query               url.Values
 	header              func(http.Header) // adds headers; nil: there are none
-	body                *os.File          // nil: there is none
-	size                int64             // of the body
+	body                *io.SectionReader // nil: there is none
 }
 
 // A statusError is an answer that is no success.
@@ -62,7 +60,7 @@ func (s *service) do(ctx context.Context, q request) (*http.Response, error) {
 	sum := emptySum
 	if q.body != nil {
 		h := sha256.New()
-		if _, err := io.Copy(h, io.NewSectionReader(q.body, 0, q.size)); err != nil {
+		if _, err := io.Copy(h, io.NewSectionReader(q.body, 0, q.body.Size())); err != nil {
 			return nil, err
 		}
 		sum = hex.EncodeToString(h.Sum(nil))
@@ -121,9 +119,9 @@ func (s *service) once(ctx context.Context, q request, sum string) (*http.Respon
 		q.header(r.Header)
 	}
 	if q.body != nil {
-		r.Body, r.ContentLength = io.NopCloser(io.NewSectionReader(q.body, 0, q.size)), q.size
+		r.Body, r.ContentLength = io.NopCloser(io.NewSectionReader(q.body, 0, q.body.Size())), q.body.Size()
 		r.Header.Set("Content-Type", "application/octet-stream")
-		if q.size == 0 {
+		if q.body.Size() == 0 {
 			r.Body = http.NoBody
 		}
 	}
