@@ -52,6 +52,26 @@ func PredictedClassAbove(scores [][]float32, r, positive int, threshold float64)
 	return 1 - positive
 }
 
+// PredictedClasses returns PredictedClassAbove for each row of the scores.
+func PredictedClasses(scores [][]float32, positive int, threshold float64) []int {
+	classes := make([]int, len(scores[0]))
+	if len(scores) > 1 {
+		for r := range classes {
+			classes[r] = PredictedClass(scores, r, positive)
+		}
+		return classes
+	}
+	of := [2]int{1 - positive, positive}
+	for r, s := range scores[0] {
+		above := 0 // no branch, which a CPU can't predict
+		if float64(s) > threshold {
+			above = 1
+		}
+		classes[r] = of[above]
+	}
+	return classes
+}
+
 // ValidScores tells for each row of a block whether its score is valid. It is invalid if a feature is NaN: a missing
 // value in a row that the training would have dropped.
 func ValidScores(b *block.Block, scores []float32) []bool {

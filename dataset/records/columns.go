@@ -53,20 +53,17 @@ func parseAll[V any](classes []schema.Class, parse func(string) (V, error)) (val
 // builder is an Arrow builder of a column of V.
 type builder[V any] interface {
 	array.Builder
-	Append(V)
+	AppendValues(values []V, valid []bool)
 }
 
 // fill returns a column of the values of classes, with nulls where valid is false, and releases b.
 func fill[V any](b builder[V], values []V, numbers []int, valid []bool) arrow.Array {
 	defer b.Release()
-	b.Reserve(len(numbers))
+	all := make([]V, len(numbers))
 	for i, c := range numbers {
-		if valid != nil && !valid[i] {
-			b.AppendNull()
-			continue
-		}
-		b.Append(values[c])
+		all[i] = values[c]
 	}
+	b.AppendValues(all, valid)
 	return b.NewArray()
 }
 

@@ -127,10 +127,7 @@ func (p *predictor) record(rows int64) arrow.Record {
 		fields = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.bound.Plan.Nulls == schema.NullsDrop})
 		columns = append(columns, column)
 	}
-	classes, positive := make([]int, rows), p.spec.PositiveClass()
-	for r := range classes {
-		classes[r] = predict.PredictedClassAbove(p.scores, r, positive, p.model.ScoreThreshold())
-	}
+	classes := predict.PredictedClasses(p.scores, p.spec.PositiveClass(), p.model.ScoreThreshold())
 	add(PredictionName, Classes(p.spec.Classes, classes, p.valid))
 	for i, name := range ScoreNames(p.spec.Classes) {
 		add(name, Floats(p.scores[i], p.valid))

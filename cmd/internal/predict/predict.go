@@ -22,6 +22,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/model"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -179,8 +180,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	opt.KeepTexts = dataset.WritesCSV(o.file.Out)
 	opt.Live, opt.Spec, opt.Nulls, opt.Progress = p.writesEachBlock, m.Spec(), schema.NullsDrop, bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
-	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
-	if err != nil {
+	if err := p.scan(ctx, paths, opt); err != nil {
 		return err
 	}
 	if err := p.writer.Close(); err != nil {
@@ -238,16 +238,36 @@ func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
 	return p, nil
 }
 
-// write adds the predictions of a block and the kept columns of its rows.
-func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Record) error {
+// scan predicts the rows of files. It writes the records of one block while it reads and scores the next ones.
+func (p *predictions) scan(ctx context.Context, paths []string, opt dataset.Options) error {
+	reading, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	line := parallel.NewLine(reading, parallel.Workers(opt.Workers))
+	err := dataset.Scan(reading, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
+		rec, err := p.record(reading, b, kept)
+		if err == nil && !line.Go(func() func() {
+			return func() {
+				defer rec.Release()
+				if err := p.write(ctx, rec); err != nil {
+					stop(err)
+				}
+			}
+		}) {
+			err = reading.Err()
+		}
+		return err
+	})
+	waited := line.Wait()
+	return cmp.Or(context.Cause(reading), err, waited)
+}
+
+// record returns the predictions of a block beside the kept columns of its rows.
+func (p *predictions) record(ctx context.Context, b *block.Block, kept arrow.Record) (arrow.Record, error) {
 	scores, err := p.scorer.Scores(ctx, b)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	predicted := make([]int, b.Len())
-	for r := range predicted {
-		predicted[r] = predict.PredictedClassAbove(scores, r, p.spec.PositiveClass(), p.threshold)
-	}
+	predicted := predict.PredictedClasses(scores, p.spec.PositiveClass(), p.threshold)
 	var valid []bool
 	if p.dropsRows {
 		valid = predict.ValidScores(b, scores[0])
@@ -266,16 +286,19 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 	p.columns(b, scores, predicted, valid, func(name string, column arrow.Array) {
 		fields, columns = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.dropsRows}), append(columns, column)
 	})
-	schema := arrow.NewSchema(fields, nil)
-	if p.writer == nil {
-		if err := p.create(ctx, schema); err != nil {
-			return err
-		}
-	}
-	rec := array.NewRecord(schema, columns, int64(b.Len()))
-	defer rec.Release()
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(b.Len()))
 	for _, c := range columns[own:] { // rec holds them
 		c.Release()
+	}
+	return rec, nil
+}
+
+// write adds a record to the file, which the first one creates.
+func (p *predictions) write(ctx context.Context, rec arrow.Record) error {
+	if p.writer == nil {
+		if err := p.create(ctx, rec.Schema()); err != nil {
+			return err
+		}
 	}
 	p.rows += rec.NumRows()
 	if err := p.writer.Write(rec); err != nil || !p.writesEachBlock {

@@ -58,6 +58,9 @@ func cellOf(col arrow.Array) cell {
 			values[i] = column.HalfFloat(v)
 		}
 		return floatCell(values, 32)
+	case *array.Int64:
+		values := col.Int64Values()
+		return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, values[i], 10) }
 	case *array.Boolean:
 		return func(buf []byte, i int) []byte { return strconv.AppendBool(buf, col.Value(i)) }
 	case *array.String:

@@ -90,6 +90,9 @@ func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []strin
 			nulls[i] = col
 		}
 	}
+	if len(cells) == 1 && nulls[0] == nil && before[0] == "" && after == "" { // predictions alone
+		return l.write(rec, func() func(buf []byte, row int) []byte { return cells[0] })
+	}
 	line := func(buf []byte, r int) []byte {
 		for i, cell := range cells {
 			buf = append(buf, before[i]...)
