@@ -24,8 +24,8 @@ const (
 	partsInFlight  = 4
 )
 
-// upload is an object written in parts, which appears when the last request completes it. The requests are those of
-// Amazon's S3, which Google's XML interface takes too:
+// upload is an object written in parts, which appears when the last request completes it. S3 and Google's XML
+// interface take the same requests:
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
 type upload struct {
 	*service
@@ -95,7 +95,8 @@ func (u *upload) complete(ctx context.Context, tags []string) error {
 	}
 	err = u.post(ctx, url.Values{"uploadId": {u.id}}, io.NewSectionReader(bytes.NewReader(body), 0, int64(len(body))), &said)
 	if err == nil && said.XMLName.Local == "Error" {
-		err = &files.StoreError{Text: fmt.Sprintf("the store didn't join the parts of the object (%s: %s): try again", said.Code, said.Message)}
+		err = &files.StoreError{Text: fmt.Sprintf("the store didn't join the parts of the object (%s: %s): try again",
+			said.Code, said.Message)}
 	}
 	return err
 }
