@@ -248,7 +248,7 @@ func TestWholeSize(t *testing.T) {
 			bytes += len(text)
 		}
 	}
-	if most := 300 << 10; bytes > most {
+	if most := 280 << 10; bytes > most {
 		t.Errorf("the documents have %d bytes, more than %d", bytes, most)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +45,9 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// ofShards finds the sentence of an option that says what it does with several shards.
+var ofShards = regexp.MustCompile(` With several --shards,[^.]*\.`)
+
 // sharedBy is the number of learners from which on an option has its line in the first table.
 const sharedBy = 2
 
@@ -51,8 +55,8 @@ const sharedBy = 2
 func options() string {
 	const head = "\n| option | values | default | meaning |\n|---|---|---|---|\n"
 	var b strings.Builder
-	b.WriteString("# Options of every learner (hyperparameters)\n\n`go test ./cmd/halfspace -update` writes this page from what the learners say of themselves. " +
-		"`halfspace train --help-all` lists\nall options, also those on data, evaluation and output.\n\n## Shared options\n\nA learner that differs has the option in its own table too.\n" + head)
+	b.WriteString("# Options of every learner (hyperparameters)\n\nWhich options has a learner? `halfspace train --algo svm --help` begins with them, and " +
+		"`halfspace train --help-all` lists all.\nThe learners print this page (`go test ./cmd/halfspace -update`).\n\n## Shared options\n\nA learner that differs has the option in its own table too.\n" + head)
 	users, shared := map[string]int{}, map[string]string{}
 	for _, l := range train.Learners {
 		for i := range l.Options {
@@ -72,7 +76,7 @@ func options() string {
 		var as []string
 		var own strings.Builder
 		for i := range l.Options {
-			if o := &l.Options[i]; shared[o.Name] == optionLine(l, o) {
+			if o := &l.Options[i]; shared[o.Name] == optionLine(l, o) || ofShards.ReplaceAllString(shared[o.Name], "") == optionLine(l, o) {
 				as = append(as, "`--"+o.Name+"`")
 			} else {
 				own.WriteString(optionLine(l, o))
