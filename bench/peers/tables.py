@@ -7,7 +7,7 @@ FOLDER has clones of https://github.com/mwaskom/seaborn-data and https://github.
 bank-marketing.csv and credit-default.csv with the columns of archive.ics.uci.edu, datasets 222 and 350. NAME chooses the tables
 with this text in their names. Needs pandas, scikit-learn, skrub, and halfspace in the PATH.
 
-halfspace takes the whole file without an option of columns or learner, and a further column that names each row's fold. skrub takes
+halfspace takes the whole file without an option of columns or learner, and a further column that names each row's fold. skrub (TableVectorizer) takes
 all columns but those that count the rows. scikit-learn also lacks constant columns and texts of which nine of ten differ.
 Means over the tables are of those that ran.
 """
