@@ -76,9 +76,15 @@ func options() string {
 		var as []string
 		var own strings.Builder
 		for i := range l.Options {
-			if o := &l.Options[i]; shared[o.Name] == optionLine(l, o) || ofShards.ReplaceAllString(shared[o.Name], "") == optionLine(l, o) {
+			o, line := &l.Options[i], shared[l.Options[i].Name]
+			always := *o
+			always.Condition = nil
+			switch {
+			case line == optionLine(l, o) || ofShards.ReplaceAllString(line, "") == optionLine(l, o):
 				as = append(as, "`--"+o.Name+"`")
-			} else {
+			case o.Condition != nil && !o.Condition.Except && line == optionLine(l, &always):
+				as = append(as, fmt.Sprintf("`--%s` (with `--%s %s`)", o.Name, o.Condition.Option, strings.Join(o.Condition.Values, "|")))
+			default:
 				own.WriteString(optionLine(l, o))
 			}
 		}
