@@ -19,6 +19,7 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
+	"halfspace/internal/passes"
 	"halfspace/schema"
 )
 
@@ -217,7 +218,7 @@ func (o *otherProcesses) learn(ctx context.Context, bound *transform.Binding, ro
 		return nil, nil
 	}
 	st, done := transform.NewStatistics(bound, p), true
-	err = distributed.EachWithoutRows(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
+	err = learnTask.EachWithoutRows(ctx, o.cluster, o.files, len(o.files.ranges), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
 			progress(st.Input, rows)
 		}
@@ -234,7 +235,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 	done := p.processes != nil && p.bound.Label >= 0
 	if done {
 		ranges := p.processes.files.ranges
-		err = distributed.EachWithoutRows(ctx, p.processes.cluster, labelsTask, p.processes.files, len(ranges),
+		err = labelsTask.EachWithoutRows(ctx, p.processes.cluster, p.processes.files, len(ranges),
 			func(part []schema.Class) error {
 				_, what := l.Add(&transform.Labels{Classes: part})
 				rows, ranges = ranges[0].Last, ranges[1:]
@@ -255,15 +256,15 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 // appear. If there is an error, their results are nil. Then the process that requested the task reads the files
 // itself, and returns the first error.
 var (
-	learnTask = distributed.New("dataset.learn",
-		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (learned *transform.Learned, err error) {
+	learnTask = passes.NewTask("dataset.learn",
+		func(ctx context.Context, piece passes.Piece, f sharedFiles) (learned *transform.Learned, err error) {
 			return learned, f.read(ctx, piece, func(p *Plan) (err error) {
 				learned, err = p.bound.LearnPart(ctx, p.table.pool, p.in.Batches(ctx, p.table.pool, p.table.mem))
 				return err
 			})
 		})
-	labelsTask = distributed.New("dataset.labels",
-		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
+	labelsTask = passes.NewTask("dataset.labels",
+		func(ctx context.Context, piece passes.Piece, f sharedFiles) (classes []schema.Class, err error) {
 			return classes, f.read(ctx, piece, func(p *Plan) error {
 				l := transform.NewLabels(nil)
 				_, err := p.numberClasses(ctx, l, p.table.opt.progressOf(passLabels), nil)
@@ -277,7 +278,7 @@ var (
 
 // read calls do with the range of a piece. It returns the error of ctx, or an error if the range doesn't exist. It
 // doesn't return errors of files.
-func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func(*Plan) error) error {
+func (f *sharedFiles) read(ctx context.Context, piece passes.Piece, do func(*Plan) error) error {
 	if piece.Number >= len(f.ranges) {
 		return errors.New("there is no such range of the rows: the programs of the cluster differ: use the same version everywhere")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 )
 
 // Errors returns, for each candidate, the number of rows whose prediction isn't their label. The prediction is +1 if
@@ -88,7 +89,7 @@ type Pocket struct {
 	judge             *judge
 	hardRows          *hardRows
 	hasWeights        bool // rows have sample weights
-	hasCluster        bool // a cluster counts the errors
+	inProcess         bool // this process counts the errors
 	best              Candidate
 	curve             []Point
 	current           Candidate   // Ratchet: the present weights of the perceptron; Epoch: the weights judged last
@@ -139,10 +140,10 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 	p.current.Weights = make([]float32, p.judge.stride)
 	p.hasWeights = src.Spec().Weighted
 	var zeros Candidate
-	if p.hasCluster = remote(src); p.hasCluster {
+	if p.inProcess = passes.InProcess(src); !p.inProcess {
 		p.hardRows = newUnmarkedRows(src, workers)
 		p.judge.begin(p.current.Weights)
-		p.hardRows.total, err = p.judge.countOnCluster(ctx)
+		p.hardRows.total, err = p.judge.countElsewhere(ctx)
 		zeros.Errors, zeros.Weight = p.judge.counts[0], p.judge.weights[0]
 		p.judge.scoreCount = 0
 	} else {
@@ -151,7 +152,7 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 		p.judge.errorCounter.SetQuantum(quantum)
 		zeros.Weight = float64(zeros.Errors)
 	}
-	if err == nil && p.hasWeights && !p.hasCluster {
+	if err == nil && p.hasWeights && p.inProcess {
 		p.judge.begin(p.current.Weights)
 		err = p.judge.passWeighted(ctx, math.Inf(1))
 		zeros.Weight, p.judge.scoreCount = p.judge.weights[0], 0
@@ -344,9 +345,9 @@ func (p *Pocket) keep(c Candidate, w []float32) {
 // count counts the errors of the waiting candidates, or sums their sample weights, up to the number or sum of the best
 // candidate.
 func (p *Pocket) count(ctx context.Context) error {
-	if p.hasCluster {
+	if !p.inProcess {
 		p.judge.begin(p.w)
-		_, err := p.judge.countOnCluster(ctx)
+		_, err := p.judge.countElsewhere(ctx)
 		return err
 	}
 	selections, err := p.hardRows.selections(ctx, p.w, p.best.Weight)

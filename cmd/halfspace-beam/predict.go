@@ -19,10 +19,10 @@ import (
 	"halfspace/cmd/internal/console"
 	scoring "halfspace/cmd/internal/predict"
 	"halfspace/dataset"
-	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/objects"
+	"halfspace/internal/passes"
 )
 
 // predictArgs are files and, for each, the file of its predictions. The options are the options of halfspace predict
@@ -38,7 +38,7 @@ func (p *predictArgs) Fields() []any {
 }
 
 // predictTask predicts the rows of a file. A piece is a file, and has no rows of its own.
-var predictTask = distributed.New("beam.predict", func(ctx context.Context, piece distributed.Piece, a predictArgs) (string, error) {
+var predictTask = passes.NewTask("beam.predict", func(ctx context.Context, piece passes.Piece, a predictArgs) (string, error) {
 	predictLock.Lock()
 	defer predictLock.Unlock()
 	defer objects.Keep() // each file is read once
@@ -96,7 +96,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := cluster.New(options(), cluster.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
-		err = distributed.EachWithoutRows(ctx, c, predictTask, *a, len(a.files), func(messages string) error {
+		err = predictTask.EachWithoutRows(ctx, c, *a, len(a.files), func(messages string) error {
 			fmt.Fprint(stderr, messages)
 			return nil
 		})

@@ -28,9 +28,9 @@ var layers = [][]string{
 	{"internal/checkpoint", "internal/objects", "internal/words"},
 	{"internal/microkernel", "internal/stats", "internal/objects/servers"},
 	{"internal/block", "internal/kerneltest"},
-	{"block", "metrics", "store", "store/buckets", "internal/linalg", "internal/distributed"},
-	{"internal/cache", "gram", "internal/testproblems", "dataset/internal/column"},
-	{"dataset/internal/source"},
+	{"block", "metrics", "store", "store/buckets", "internal/linalg", "internal/passes"},
+	{"internal/cache", "gram", "internal/distributed", "dataset/internal/column"},
+	{"internal/testproblems", "dataset/internal/source"},
 	{"dataset/internal/npy", "dataset/internal/plan", "dataset/internal/where"},
 	{"internal/model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc", "dataset/internal/lake"}, // they know each other as little as parquet

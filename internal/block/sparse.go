@@ -43,21 +43,45 @@ func columnNumbers(n int) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), n)
 }
 
-// AppendRow appends row r of the sparse block from, with its label and weight.
+// AppendRow appends row r of from, with its label and weight, in the same form and with the same centring. b may be a zero
+// value.
 func (b *Block) AppendRow(from *Block, r int) {
-	columns, values := from.Sparse.Row(r)
-	s := b.Sparse
-	if n := len(s.Idx) + len(columns); n > min(cap(s.Idx), cap(s.Val)) {
-		b.GrowSparse(2 * n)
+	b.Cols, b.Stride, b.Centring = from.Cols, from.Stride, from.Centring
+	if from.Sparse == nil {
+		b.X = append(b.X, from.X[r*from.Stride:(r+1)*from.Stride]...)
+	} else {
+		b.appendSparse(from.Sparse.Row(r))
 	}
-	s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
-	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 	if from.Y != nil {
 		b.Y = append(b.Y, from.Y[r])
 	}
 	if from.W != nil {
 		b.W = append(b.W, from.W[r])
 	}
+}
+
+func (b *Block) appendSparse(columns []uint32, values []float32) {
+	if b.Sparse == nil {
+		b.Sparse = &kernel.SparseRows{Ptr: []int64{0}}
+	}
+	s := b.Sparse
+	if n := len(s.Idx) + len(columns); n > min(cap(s.Idx), cap(s.Val)) {
+		b.GrowSparse(2 * n)
+	}
+	s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
+	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+}
+
+// Gather returns a copy of the rows with the given numbers in b.
+func (b *Block) Gather(rows []int) *Block {
+	to := &Block{}
+	if b.Sparse == nil {
+		to.X, to.Y = make([]float32, 0, len(rows)*b.Stride), make([]float32, 0, len(rows))
+	}
+	for _, r := range rows {
+		to.AppendRow(b, r)
+	}
+	return to
 }
 
 // Clear removes the rows of a sparse block and keeps its memory. The next row that is added has the number first.

@@ -7,16 +7,14 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/passes"
 )
 
 // Values are encoded by their types, which both sides know; see checkpoint.Value. Functions, channels and interfaces
 // other than errors are not encoded: in a structure they become nil. encoding/gob isn't used, since it turns a field of
 // -0 into 0.
 
-var (
-	errDiffer  = errors.New("the programs of the cluster differ: use the same version everywhere")
-	errDamaged = fmt.Errorf("a message of another process is damaged: %w", errDiffer)
-)
+var errDamaged = fmt.Errorf("a message of another process is damaged: %w", passes.ErrProgramsDiffer)
 
 func Encode(v any) ([]byte, error) {
 	return checkpoint.Write(func(w *checkpoint.Walk) { typedValue(w, &v, reflect.TypeOf(v)) })
@@ -29,7 +27,7 @@ func Decode(b []byte, to any) error {
 
 func read(b []byte, state func(*checkpoint.Walk)) error {
 	err := checkpoint.Read(b, state)
-	if err != nil && !errors.Is(err, errDiffer) {
+	if err != nil && !errors.Is(err, passes.ErrProgramsDiffer) {
 		return errDamaged
 	}
 	return err

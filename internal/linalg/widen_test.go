@@ -12,7 +12,6 @@ import (
 	"halfspace/internal/linalg"
 	"halfspace/kernel"
 	"halfspace/schema"
-	"halfspace/train/learner"
 )
 
 // A pair is rows with a centring, and the same rows widened and centred beforehand.
@@ -228,7 +227,7 @@ func TestLoadRows(t *testing.T) {
 				for r := range rows.Len() {
 					if rng.IntN(3) > 0 && len(numbers) < linalg.PanelRows {
 						numbers = append(numbers, int32(r))
-						learner.AppendRow(some, rows, r)
+						some.AppendRow(rows, r)
 					}
 				}
 				w := make([]float64, linalg.Pad(rows.Cols))

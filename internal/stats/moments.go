@@ -14,7 +14,7 @@ type Moments struct{ chunk, all Sums }
 // Sums hold the count n of numbers, their mean, and the sum of their squared distances to the mean.
 type Sums struct{ n, mean, squares float64 }
 
-// Fields returns pointers to the fields, for distributed.Encode.
+// Fields returns pointers to the fields, for the messages to other processes.
 func (t *Sums) Fields() []any { return []any{&t.n, &t.mean, &t.squares} }
 
 // Add adds a number to the current chunk. Conversions keep the compiler from fusing products with sums.

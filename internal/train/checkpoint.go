@@ -9,13 +9,14 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/model"
+	"halfspace/internal/passes"
 	"halfspace/train/learner"
 )
 
 // open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
 // training resumes from a checkpoint of other options or rows. It returns the fingerprint of the rows, or "" without a
-// checkpoint.
-func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, err error) {
+// checkpoint. profile is as in fingerprint.
+func (j *job) open(ctx context.Context, profile *DataProfile) (sum string, err error) {
 	run := j.opt.State
 	if run == nil {
 		return "", nil
@@ -32,16 +33,16 @@ func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, 
 	if err != nil {
 		return "", err
 	}
-	if fingerprint, err = sameRows(ctx, run, rows, j.Workers()); err != nil {
+	if sum, err = sameRows(ctx, run, j.src, j.Workers(), profile); err != nil {
 		return "", err
 	}
 	held := "none"
 	if j.validation != nil {
-		sum, err := block.Fingerprint(ctx, j.validation, j.Workers())
+		of, err := passes.Fingerprint(ctx, j.validation, j.Workers())
 		if err != nil {
 			return "", err
 		}
-		held = fmt.Sprintf("%s of %d", sum, j.validation.Rows())
+		held = fmt.Sprintf("%s of %d", of, j.validation.Rows())
 	}
 	if err := run.CheckFact("the fingerprint of the rows to validate on", held); err != nil {
 		return "", err
@@ -55,16 +56,16 @@ func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, 
 	if err != nil {
 		return "", err
 	}
-	return fingerprint, run.CheckFact("the sum of the names and the preprocessing of columns", columns)
+	return sum, run.CheckFact("the sum of the names and the preprocessing of columns", columns)
 }
 
-// sameRows tells the checkpoint which rows the training has, and returns their fingerprint.
-func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int) (string, error) {
-	fingerprint, err := block.Fingerprint(ctx, rows, workers)
+// sameRows tells the checkpoint which rows the training has, and returns their fingerprint. profile is as in fingerprint.
+func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int, profile *DataProfile) (string, error) {
+	sum, err := fingerprint(ctx, rows, workers, profile)
 	if err != nil {
 		return "", err
 	}
-	return fingerprint, run.CheckFact("the fingerprint of the rows", fmt.Sprintf("%s of %d", fingerprint, rows.Rows()))
+	return sum, run.CheckFact("the fingerprint of the rows", fmt.Sprintf("%s of %d", sum, rows.Rows()))
 }
 
 // sumOf returns the sum of a model as text, or "none" if m is nil.
@@ -138,7 +139,7 @@ func (c *crossState) openPart(ctx context.Context, points int) (*checkpoint.Part
 	if err := run.CheckFact("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
 		return nil, err
 	}
-	if _, err := sameRows(ctx, run, c.src, c.workers); err != nil {
+	if _, err := sameRows(ctx, run, c.src, c.workers, nil); err != nil {
 		return nil, err
 	}
 	return run.Part(judgementPart), nil

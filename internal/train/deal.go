@@ -270,7 +270,7 @@ func keepRareClasses(ctx context.Context, all block.Source, groups []int64, of m
 	only := make([]int, max(2, len(spec.Classes)))
 	visit := func(see func(class int, group int64)) error {
 		row := 0
-		return eachClass(ctx, all, false, func(class int) {
+		return eachClass(ctx, all, func(class int) {
 			see(class, groups[row])
 			row++
 		})

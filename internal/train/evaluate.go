@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/model"
+	"halfspace/internal/passes"
 	"halfspace/internal/stats"
 	"halfspace/metrics"
 	"halfspace/predict"
@@ -49,7 +49,7 @@ type MisclassifiedRow struct {
 	Class, Predicted int
 	Score            float64 // for more than two classes: score of the predicted class minus score of the row's class
 	Probability      float64 // probability of the row's class; NaN if the model has no probabilities
-	Features         []Value // features that aren't 0, as the model takes them; nil if a cluster scored the row
+	Features         []Value // features that aren't 0, as the model takes them; nil if another process scored the row
 
 	badness float64 // how wrong: the greater, the worse
 }
@@ -194,7 +194,7 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 }
 
 // scoreTask scores rows by a model. Its argument is the model's file.
-var scoreTask = distributed.New("fit.scores", scorePiece)
+var scoreTask = passes.NewTask("fit.scores", scorePiece)
 
 // scoredRows is the scores, labels and weights of some rows.
 type scoredRows struct {
@@ -205,7 +205,7 @@ type scoredRows struct {
 
 func (s *scoredRows) Fields() []any { return []any{&s.scores, &s.y, &s.w} }
 
-func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all []scoredRows, err error) {
+func scorePiece(ctx context.Context, piece passes.Piece, file []byte) (all []scoredRows, err error) {
 	m, err := model.Read(bytes.NewReader(file))
 	if err != nil {
 		return nil, err
@@ -221,21 +221,21 @@ func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all 
 	return all, err
 }
 
-// AddRemote adds the rows of a block.Remote source, which are scored on its cluster. m is the evaluation's model.
-// AddRemote calls added after each piece of the rows; the first error of added ends the pass.
-func (e *Evaluation) AddRemote(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
-	return scoreRemote(ctx, m, src, e.add, added)
+// AddElsewhere adds rows that other processes read and score. m is the evaluation's model. AddElsewhere calls added after
+// each piece of the rows; the first error of added ends the pass.
+func (e *Evaluation) AddElsewhere(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
+	return scoreElsewhere(ctx, m, src, e.add, added)
 }
 
-// scoreRemote scores rows on a cluster. It calls add with the scores, and a block that has the labels and the weights.
-func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
+// scoreElsewhere scores rows in the processes that read them. It calls add with the scores, and a block that has the labels
+// and the weights.
+func scoreElsewhere(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
 	var file bytes.Buffer
 	if _, err := m.WriteTo(&file); err != nil {
 		return err
 	}
-	task := scoreTask
 	first := int64(0)
-	return distributed.Each(ctx, src, task, file.Bytes(), distributed.Consecutive(src.Rows()), func(all []scoredRows) error {
+	return scoreTask.Each(ctx, src, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows) error {
 		for _, s := range all {
 			add(s.scores, &block.Block{First: first, Y: s.y, W: s.w})
 			first += int64(len(s.y))
@@ -320,10 +320,10 @@ func countErrors(ctx context.Context, m *model.Model, src block.Source, workers 
 				chunk, all = 0, 0
 			}
 		}
-		t.Rows += int64(len(b.Y)) // scores from a cluster come without features
+		t.Rows += int64(len(b.Y)) // scores from another process come without features
 	}
-	if cluster, _ := block.RemoteOf(src); cluster != nil {
-		err = scoreRemote(ctx, m, src, add, func() error { return nil })
+	if !passes.InProcess(src) {
+		err = scoreElsewhere(ctx, m, src, add, func() error { return nil })
 		return t, err
 	}
 	err = eachScoredBlock(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
@@ -360,7 +360,7 @@ func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*bloc
 func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*ErrorCount, []int64, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
-	if v.Fingerprint, err = distributed.Fingerprint(ctx, rows, workers); err != nil {
+	if v.Fingerprint, err = passes.Fingerprint(ctx, rows, workers); err != nil {
 		return nil, nil, err
 	}
 	judges := rows

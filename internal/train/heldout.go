@@ -6,6 +6,7 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/model"
+	"halfspace/internal/passes"
 	"halfspace/train/learner"
 )
 
@@ -62,16 +63,16 @@ func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*
 		return nil, err
 	}
 	j.opt.stage(Stage{Name: "judging the held-out rows"})
-	cluster, _ := block.RemoteOf(j.validation)
-	if cluster != nil {
-		err = h.AddRemote(ctx, m, j.validation, func() error { return nil })
-	} else {
+	inProcess := passes.InProcess(j.validation)
+	if inProcess {
 		err = h.addAll(ctx, m, j.validation, 0, j.Workers())
+	} else {
+		err = h.AddElsewhere(ctx, m, j.validation, func() error { return nil })
 	}
 	if err == nil && parts != nil {
 		h.renumber(0, parts)
 	}
-	if err == nil && cluster == nil {
+	if err == nil && inProcess {
 		h.LearningCurve, err = j.learningCurve(ctx, m, j.validation)
 	}
 	return h, err
@@ -172,7 +173,7 @@ func (p *pool) add(ctx context.Context, j *job, m *model.Model, parts *Parts) (e
 			return err
 		}
 		p.Folds, p.Split, p.threshold = p.c.Folds, p.c.Split, p.scoreThreshold
-		if cluster, _ := block.RemoteOf(p.c.src); cluster == nil {
+		if passes.InProcess(p.c.src) {
 			if p.LearningCurve, err = j.learningCurve(ctx, m, parts.HeldRows); err != nil {
 				return err
 			}

@@ -2,12 +2,11 @@ package train
 
 import (
 	"context"
-	"iter"
 	"math"
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -29,13 +28,38 @@ type DataProfile struct {
 	classRows []int64 // rows of each class among the first rows
 }
 
-// The deviations of a profile use the first profileRows rows, or fewer if rows have many columns.
+// The deviations of a profile use the first mostProfileRows rows, or fewer if rows have many columns.
 const (
-	profileRows   = block.ChunkRows
-	profileValues = 1 << 20
+	mostProfileRows = block.ChunkRows
+	profileValues   = 1 << 20
 )
 
-var profilePass = distributed.NewPerChunk("fit.survey", profileChunk)
+// The passes that make a profile of each chunk. The second one also hashes the chunk for the fingerprint.
+var (
+	profilePass     = passes.New("fit.survey", profileChunk)
+	fingerprintPass = passes.New("fit.fingerprint", func(src block.Source, _ struct{}) func(block.Chunk) hashedProfile {
+		profile := profileChunk(src, struct{}{})
+		return func(chunk block.Chunk) hashedProfile { return hashedProfile{block.HashChunk(chunk), profile(chunk)} }
+	})
+)
+
+type hashedProfile struct {
+	Hash    uint64
+	Profile chunkProfile
+}
+
+// fingerprint returns the fingerprint of the rows. Unless profile is nil, it adds the rows to the profile in the same pass.
+func fingerprint(ctx context.Context, src block.Source, workers int, profile *DataProfile) (string, error) {
+	if profile == nil {
+		return passes.Fingerprint(ctx, src, workers)
+	}
+	return block.FingerprintOf(src.Spec().Cols(), func(add func(hash uint64)) error {
+		return fingerprintPass.Reduce(ctx, src, workers, struct{}{}, func(h hashedProfile) {
+			add(h.Hash)
+			profile.add(h.Profile)
+		})
+	})
+}
 
 // chunkProfile is the profile of a chunk, and the label of its first row.
 type chunkProfile struct {
@@ -51,7 +75,10 @@ func profileChunk(src block.Source, _ struct{}) func(block.Chunk) chunkProfile {
 	spec := src.Spec()
 	return func(chunk block.Chunk) chunkProfile {
 		s, first := newDataProfile(spec), math.NaN()
-		profileBlock(s, spec, chunk.Block)
+		if chunk.Number == 0 {
+			profileRows(s, spec, chunk.Block)
+		}
+		profileLabels(s, spec, chunk.Y)
 		if len(chunk.Y) > 0 { // the learner returns an error for rows without labels
 			first = float64(chunk.Y[0])
 		}
@@ -81,34 +108,26 @@ func NewDataProfile(ctx context.Context, src block.Source) (*DataProfile, error)
 		return nil, err
 	}
 	s := newDataProfile(spec)
-	if cluster, _ := block.RemoteOf(src); cluster != nil {
-		return s, distributed.Reduce(ctx, src, 1, profilePass, struct{}{}, nil, s.add)
-	}
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		profileBlock(s, src.Spec(), b)
-	}
-	return s, ctx.Err()
+	return s, profilePass.Reduce(ctx, src, 1, struct{}{}, s.add)
 }
 
 func newDataProfile(spec *schema.Spec) *DataProfile {
 	return &DataProfile{Counts: make([]int64, len(spec.Classes)), lastLabel: math.NaN()}
 }
 
-// profileBlock adds the rows of the next block.
-func profileBlock(s *DataProfile, spec *schema.Spec, b *block.Block) {
+// profileRows makes the figures of the first rows, unless they are sparse.
+func profileRows(s *DataProfile, spec *schema.Spec, b *block.Block) {
 	n := spec.Width()
-	most := int64(min(profileRows, max(2, profileValues/max(1, n))))
-	if b.Sparse == nil && s.sums == nil {
-		s.firstRow, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
-		if n*len(s.Counts) <= profileValues {
-			s.lo, s.hi = make([][]float32, len(s.Counts)), make([][]float32, len(s.Counts))
-			s.classRows = make([]int64, len(s.Counts))
-		}
+	most := int64(min(mostProfileRows, max(2, profileValues/max(1, n))))
+	if b.Sparse != nil {
+		return
 	}
-	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
+	s.firstRow, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
+	if n*len(s.Counts) <= profileValues {
+		s.lo, s.hi = make([][]float32, len(s.Counts)), make([][]float32, len(s.Counts))
+		s.classRows = make([]int64, len(s.Counts))
+	}
+	for r := 0; r < b.Len() && s.rows < most; r++ {
 		row := b.X[r*b.Stride:][:n]
 		for i, v := range row {
 			if s.rows == 0 {
@@ -123,7 +142,6 @@ func profileBlock(s *DataProfile, spec *schema.Spec, b *block.Block) {
 		}
 		s.rows++
 	}
-	profileLabels(s, spec, b.Y)
 }
 
 // profileRange adds a row to the ranges of its class.
@@ -175,25 +193,6 @@ func profileLabels(s *DataProfile, spec *schema.Spec, y []float32) {
 }
 
 func sign(v float32) uint32 { return math.Float32bits(v) >> 31 }
-
-// A profiledSource adds its rows to a profile as it yields them.
-type profiledSource struct {
-	block.Source
-	profile *DataProfile
-}
-
-func (w profiledSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return func(yield func(*block.Block, error) bool) {
-		for b, err := range w.Source.Blocks(ctx) {
-			if err == nil {
-				profileBlock(w.profile, w.Spec(), b)
-			}
-			if !yield(b, err) {
-				return
-			}
-		}
-	}
-}
 
 // Baseline is the result of a model that predicts the class with the most rows for all rows.
 type Baseline struct {

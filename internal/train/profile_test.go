@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"halfspace/internal/block"
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
 
-// TestDataProfile holds the figures of a profile against their definitions, for blocks cut anywhere.
+// TestDataProfile holds the figures of a profile against their definitions, in a chunk and a part of the next.
 func TestDataProfile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i, classes := range []int{2, 2, 3, 4} {
@@ -18,7 +19,7 @@ func TestDataProfile(t *testing.T) {
 		for i := range spec.Classes {
 			spec.Classes[i] = schema.IntClass(int64(i))
 		}
-		b := block.New(0, 3000, 2)
+		b := block.New(0, block.ChunkRows+3000, 2)
 		counts, changes, last := make([]int64, classes), int64(0), -1
 		mean, values := [2]float64{}, [2][]float64{}
 		for r := range b.Len() {
@@ -35,22 +36,20 @@ func TestDataProfile(t *testing.T) {
 				v := 1e6 + math.Pow(100, float64(i))*rng.NormFloat64()
 				b.X[r*b.Stride+i] = float32(v)
 				v = float64(float32(v))
-				values[i], mean[i] = append(values[i], v), mean[i]+v/float64(b.Len())
+				if r < block.ChunkRows { // the first chunk has these figures
+					values[i], mean[i] = append(values[i], v), mean[i]+v/block.ChunkRows
+				}
 			}
 		}
-		s := newDataProfile(spec)
-		for lo := 0; lo < b.Len(); {
-			hi := min(b.Len(), lo+1+rng.IntN(500))
-			profileBlock(s, spec, b.Slice(lo, hi))
-			lo = hi
-		}
+		s, err := NewDataProfile(t.Context(), block.NewData(spec, []*block.Block{b}))
+		require.NoError(t, err)
 		if !reflect.DeepEqual(s.Counts, counts) || s.Changes != changes {
 			t.Errorf("%d classes: counts %v, %d changes; want %v, %d", classes, s.Counts, s.Changes, counts, changes)
 		}
 		var deviation [2]float64
 		for i := range values {
 			for _, v := range values[i] {
-				deviation[i] += (v - mean[i]) * (v - mean[i]) / float64(b.Len())
+				deviation[i] += (v - mean[i]) * (v - mean[i]) / block.ChunkRows
 			}
 		}
 		want := math.Sqrt(deviation[1] / deviation[0])

@@ -20,7 +20,7 @@ var remoteTrainings = []struct {
 	training
 	tasks string
 }{
-	{training{"weighted,far,sparse two", "lda", ""}, "lda.moments train.evaluate block.fingerprint fit.survey"},
+	{training{"weighted,far,sparse two", "lda", ""}, "lda.moments train.evaluate fit.fingerprint"},
 	{training{"two,far,weighted", "lda", "shrinkage=auto"}, "lda.moments lda.fourth"},
 	{training{"three", "lda", ""}, "lda.moments"},
 	{training{"sparse two,far,weighted", "logistic", ""}, "logistic.gradient logistic.hessian train.evaluate"},
@@ -28,7 +28,7 @@ var remoteTrainings = []struct {
 	{training{"far,weighted,sparse two", "logistic", "l1=3 l2=1"}, "logistic.hessian logistic.losses elastic.weigh"},
 	{training{"weighted,far", "logistic", "balanced"}, "logistic.hessian train.classes"},
 	{training{"apart", "logistic", "l2=0"}, "logistic.probe"},
-	{training{"long", "logistic", ""}, "train.sample"},
+	{training{"long", "logistic", ""}, "passes.gather"},
 	{training{"two", "logistic", "solver=sgd shards=2 epochs=3"}, "logistic.pass"},
 	{training{"three", "logistic", "solver=sgd shards=2 epochs=3"}, "logistic.pass"},
 	{training{"three", "logistic", "l2=0 balanced"}, "logistic.joint train.classes"},
@@ -37,12 +37,12 @@ var remoteTrainings = []struct {
 	{training{"thin columns", "logistic", "solver=truncated epochs=5"}, "truncated.look truncated.sums truncated.product train.evaluate"}, // a batch touches few of the columns
 	{training{"weighted,far,sparse two", "svm", ""}, "svm.hessian svm.losses train.evaluate"},
 	{training{"three", "svm", ""}, "svm.hessian"},
-	{training{"long", "svm", ""}, "train.sample"},
-	{training{"thin unbiased,thin", "svm", "balanced epochs=12"}, "truncated.look truncated.sums truncated.product truncated.rest truncated.picked svm.losses"},
+	{training{"long", "svm", ""}, "passes.gather"},
+	{training{"thin unbiased,thin", "svm", "balanced epochs=12"}, "truncated.look truncated.sums truncated.product truncated.rest passes.gather svm.losses"},
 	{training{"thin weighted,thin far", "svm", "epochs=12"}, "truncated.look truncated.sums truncated.product truncated.rest svm.losses"},
 	{training{"weighted,sparse two", "svm", "loss=hinge"}, "truncated.look truncated.sums truncated.hessian truncated.near svm.losses"},
 	{training{"far", "svm", "loss=hinge"}, "truncated.hessian train.evaluate"},
-	{training{"long", "svm", "loss=hinge"}, "truncated.near train.sample"},
+	{training{"long", "svm", "loss=hinge"}, "truncated.near passes.gather"},
 	{training{"two", "svm", "loss=hinge balanced epochs=20"}, "truncated.hessian train.classes"},
 	{training{"three", "svm", "loss=hinge multiclass=ovr"}, "truncated.hessian"},
 	{training{"thin,thin weighted,thin far", "svm", "loss=hinge epochs=20"}, "truncated.look truncated.sums truncated.product truncated.rest svm.losses"},
@@ -55,12 +55,12 @@ var remoteTrainings = []struct {
 	{training{"three", "passive-aggressive", "shards=2 epochs=3 C=0.1"}, "passive-aggressive.pass train.evaluate"},
 	{training{"weighted", "adagrad", "shards=2 epochs=3 order=shuffle"}, "adagrad.pass train.evaluate"},
 	{training{"two", "adagrad", "shards=2 epochs=3 loss=hinge"}, "adagrad.pass train.evaluate"},
-	{training{"weighted,sparse two", "logistic", "holdout=0.2"}, "fit.classes train.classes passes.pick"},
-	{training{"longer", "pocket", "shards=2 epochs=3 holdout=0.2"}, "fit.classes train.classes passes.pick"},
-	{training{"longer three", "passive-aggressive", "shards=2 epochs=3 holdout=0.4 balanced"}, "fit.classes train.classes passes.pick"},
-	{training{"two", "lda", "cv=3"}, "fit.classes train.classes passes.pick"},
-	{training{"three", "svm", "grid=l2"}, "fit.classes train.classes passes.pick"},
-	{training{"thin", "logistic", "epochs=3 holdout=0.2"}, "fit.classes train.classes passes.pick"},
+	{training{"weighted,sparse two", "logistic", "holdout=0.2"}, "fit.classes train.classes"},
+	{training{"longer", "pocket", "shards=2 epochs=3 holdout=0.2"}, "fit.classes train.classes"},
+	{training{"longer three", "passive-aggressive", "shards=2 epochs=3 holdout=0.4 balanced"}, "fit.classes train.classes"},
+	{training{"two", "lda", "cv=3"}, "fit.classes train.classes"},
+	{training{"three", "svm", "grid=l2"}, "fit.classes train.classes"},
+	{training{"thin", "logistic", "epochs=3 holdout=0.2"}, "fit.classes train.classes"},
 }
 
 // remoteRows returns the rows of remotes that rowSets lacks, in which blocks and chunks are several.

@@ -6,7 +6,6 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/distributed"
 	"halfspace/internal/model"
 	"halfspace/internal/parallel"
 	"halfspace/predict"
@@ -152,18 +151,11 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 	if s.Output.Receipt != nil || s.State != nil {
 		j.trail = new(trail)
 	}
-	profiled, profile := src, s.Profile
-	if cluster, _ := block.RemoteOf(src); cluster != nil && profile == nil {
-		var err error
-		if profile, err = NewDataProfile(ctx, src); err != nil {
-			return nil, err
-		}
+	var made *DataProfile // the pass for the fingerprint makes it
+	if s.Profile == nil {
+		made = newDataProfile(src.Spec())
 	}
-	if profile == nil {
-		profile = newDataProfile(src.Spec())
-		profiled = profiledSource{src, profile}
-	}
-	fingerprint, err := j.open(ctx, profiled)
+	sum, err := j.open(ctx, made)
 	if err != nil {
 		return nil, err
 	}
@@ -175,16 +167,16 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 		return nil, interrupted
 	}
 	m := f.Model
-	f.Profile = profile
+	f.Profile = cmp.Or(s.Profile, made)
 	f.CrossValidation = s.CrossValidation
 	s.addJudgement(m)
 	m.Data.Rows, m.Data.Lake, m.Calibration = src.Rows(), s.Output.Lake, s.Calibration
 	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
 		return nil, late
 	}
-	if m.Data.Fingerprint = fingerprint; fingerprint == "" {
+	if m.Data.Fingerprint = sum; sum == "" {
 		s.stage(Stage{Name: "taking the fingerprint of the rows"})
-		m.Data.Fingerprint, err = distributed.Fingerprint(after, profiled, l.Workers())
+		m.Data.Fingerprint, err = fingerprint(after, src, l.Workers(), made)
 	}
 	if err == nil && validation != nil {
 		f.Validation, f.ValidationCounts, err = validate(after, m, validation, l.Workers())

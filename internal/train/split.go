@@ -13,8 +13,8 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/cache"
-	"halfspace/internal/distributed"
 	"halfspace/internal/message"
+	"halfspace/internal/passes"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -126,7 +126,7 @@ func CheckShare(share float64) error {
 var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 
 // Parts are the rows to learn from (KeptRows) and the held-out rows (HeldRows). They are in memory if the source's rows
-// are in memory. They stay on the source's cluster if the cluster makes the passes of the learner. Otherwise they are
+// are in memory. They stay in the processes that read the source if the learner learns there. Otherwise they are
 // in temporary files.
 type Parts struct {
 	KeptRows, HeldRows block.Source
@@ -187,11 +187,11 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 	return split(ctx, rows, has.Others, has, &opt, l)
 }
 
-// split returns the rows of all to learn from, and the rows to hold out. Both stay on a cluster if it makes the passes
-// of all learners. Without learners, this process reads them.
+// split returns the rows of all to learn from, and the rows to hold out. Both stay in the processes that read all rows if
+// every learner learns there. Without learners, this process reads them.
 func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
-	cluster, _ := block.RemoteOf(all)
-	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !learnsOnCluster(l) })
+	spread := !passes.InProcess(all) && len(learners) > 0 &&
+		!slices.ContainsFunc(learners, func(l Learner) bool { return !learnsByPasses(l) })
 	kept, held, picked, err := newShares(ctx, all, learn, hold, spread)
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
@@ -200,7 +200,7 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts{KeptRows: block.AssumeValid(block.Source(kept)), HeldRows: block.AssumeValid(block.Source(held)),
+		return &Parts{KeptRows: block.AssumeValid(kept.Source), HeldRows: block.AssumeValid(held.Source),
 			heldBits: picked}, nil
 	}
 	p := &Parts{heldBits: picked}
@@ -233,14 +233,10 @@ func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Sou
 // A share is some rows of a source, in their order: the held-out rows, or the rows to learn from.
 type share struct {
 	block.Source
-	all     block.Source  // all rows
-	cluster block.Cluster // cluster that has the rows; nil if there is none
+	all block.Source // all rows
 }
 
-// Remote returns the cluster; see block.Remote.
-func (s *share) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
-
-// newShares returns the rows to learn from, and the rows to hold out. Both stay on the cluster of src if spread is set.
+// newShares returns the rows to learn from, and the rows to hold out. Both stay in the processes that read src if spread is set.
 // picked is as in Parts. It returns an error if a class has rows but none of them to learn from.
 func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, picked []uint64, err error) {
 	var picks [2][]uint64 // one bit for each row, for both shares
@@ -248,7 +244,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
 	learned := make([]bool, max(2, len(spec.Classes)))
 	seen, remember := slices.Clone(learned), spread || src.Rows() <= mostHeldBits
-	err = eachClass(ctx, src, spread, func(class int) {
+	err = eachClass(ctx, src, func(class int) {
 		if remember && n%64 == 0 {
 			picks[0], picks[1] = append(picks[0], 0), append(picks[1], 0)
 		}
@@ -274,45 +270,33 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 		}
 	}
 	of := func(part int) *share {
-		s := &share{all: src, Source: distributed.Pick(src, rows[part], block.Rows(spec.Cols()), func() func(float32) bool {
+		keep := func() func(float32) bool {
 			is := sides[part]()
 			return func(y float32) bool { return is(learner.ClassOf(y, spec)) }
-		})}
-		if spread {
-			s.cluster = distributed.PickedCluster(src, picks[part])
 		}
-		return s
+		var chosen []uint64
+		if spread {
+			chosen = picks[part]
+		}
+		return &share{passes.Pick(src, rows[part], block.Rows(spec.Cols()), keep, chosen), src}
 	}
 	return of(0), of(1), picks[1], nil
 }
 
-// eachClass calls see with the number of each row's class, in row order. If spread is set, the cluster of src reads the
-// rows.
-func eachClass(ctx context.Context, src block.Source, spread bool, see func(class int)) error {
-	if spread {
-		err := distributed.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
-			for b := []byte(classes); len(b) > 0; {
-				class, size := binary.Uvarint(b)
-				see(int(class))
-				b = b[max(1, size):]
-			}
-		})
-		return cmp.Or(err, ctx.Err())
-	}
-	spec := src.Spec()
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return err
+// eachClass calls see with the number of each row's class, in row order.
+func eachClass(ctx context.Context, src block.Source, see func(class int)) error {
+	err := classPass.Reduce(ctx, src, 1, struct{}{}, func(classes string) {
+		for b := []byte(classes); len(b) > 0; {
+			class, size := binary.Uvarint(b)
+			see(int(class))
+			b = b[max(1, size):]
 		}
-		for _, y := range b.Y {
-			see(learner.ClassOf(y, spec))
-		}
-	}
-	return ctx.Err()
+	})
+	return cmp.Or(err, ctx.Err())
 }
 
 // classPass returns the class of each row, encoded as a Uvarint.
-var classPass = distributed.NewPerChunk("fit.classes", classesOf)
+var classPass = passes.New("fit.classes", classesOf)
 
 func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	spec := src.Spec()
@@ -325,8 +309,8 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	}
 }
 
-// learnsOnCluster tells whether a cluster can make the passes of a training on its rows.
-func learnsOnCluster(l Learner) bool {
+// learnsByPasses tells whether the processes that read the rows can make the passes of a training.
+func learnsByPasses(l Learner) bool {
 	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.IsBatch() &&
 		l.Access(l.Settings) < learner.AnyOrder
 }

@@ -110,7 +110,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 		for i, v := range far {
 			by[i] = float64(float32(v))
 		}
-		src = shift(src, by, 0)
+		src = shiftView.Of(src, by)
 		if m, err = sumMoments(ctx, src, opt.Workers, allClasses); err != nil {
 			return err
 		}

@@ -6,9 +6,10 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
+	"halfspace/schema"
 	"halfspace/train/learner"
 )
 
@@ -40,7 +41,7 @@ func sumMoments(ctx context.Context, src block.Source, workers, only int) (*mome
 		return nil, err
 	}
 	m := &moments{products, classSums{N: make([]float64, k), Sums: make([][]float64, k)}}
-	if err := learner.ScatterWithSums(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
+	if err := momentsPass.Reduce(ctx, products, src, workers, only, m.add); err != nil {
 		return nil, err
 	}
 	for class := range k {
@@ -54,7 +55,7 @@ func sumMoments(ctx context.Context, src block.Source, workers, only int) (*mome
 const allClasses = -1 // value of only: all classes
 
 // momentsPass is the pass of sumMoments. Its argument is only.
-var momentsPass = learner.NewScatterTask("lda.moments", classifier)
+var momentsPass = learner.NewScatterPass("lda.moments", classifier)
 
 // classifier returns the function that sums the sample weights of each class in a chunk. It sets s to the weights of the
 // rows in the products, and f to 1 for each row's class.
@@ -150,13 +151,9 @@ func (m *moments) farMeans(d int) []float64 {
 	return means
 }
 
-const shiftView = "lda.shift"
-
-func init() { distributed.NewView(shiftView, shift) }
-
-// shift returns the rows of src minus a vector whose elements are float32 numbers.
-func shift(src block.Source, by []float64, _ int) block.Source {
-	return learner.Change(src, shiftView, by, func(b *block.Block) *block.Block {
+// shiftView subtracts a vector, whose elements are float32 numbers, from the rows.
+var shiftView = passes.NewView("lda.shift", func(_ *schema.Spec, by []float64) passes.Change {
+	return passes.Change{Block: func(b, _ *block.Block) *block.Block {
 		c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
 		c.Y, c.W = b.Y, b.W
 		for r := range b.Len() {
@@ -170,8 +167,8 @@ func shift(src block.Source, by []float64, _ int) block.Source {
 			}
 		}
 		return c
-	})
-}
+	}}
+})
 
 // A solver solves equations with a covariance.
 type solver interface {
@@ -197,7 +194,7 @@ func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, 
 		args.Means = append(args.Means, m.means(class)[:d])
 	}
 	t := linalg.NewTriangle(d)
-	if err := distributed.Reduce(ctx, src, opt.Workers, rootPass, args, rootChunk(src, args), t.Merge); err != nil {
+	if err := rootPass.Reduce(ctx, src, opt.Workers, args, t.Merge); err != nil {
 		return nil, 0, err
 	}
 	passed()
@@ -220,7 +217,7 @@ func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, 
 
 type rootArgs struct{ Means [][]float64 }
 
-var rootPass = distributed.NewPerChunk("lda.root", rootChunk)
+var rootPass = passes.New("lda.root", rootChunk)
 
 // rootChunk returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk
 // minus the means of their classes, each times the square root of its sample weight.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 )
 
@@ -96,11 +96,11 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 		args.Means[class] = m.means(class)
 	}
 	total := make([]float64, len(m.N))
-	err := distributed.Reduce(ctx, src, workers, fourthPass, args, fourthChunk(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
+	err := fourthPass.Reduce(ctx, src, workers, args, func(s []float64) { f64.Axpy(total, 1, s) })
 	return total, err
 }
 
-var fourthPass = distributed.NewPerChunk("lda.fourth", fourthChunk)
+var fourthPass = passes.New("lda.fourth", fourthChunk)
 
 type fourthArgs struct{ Means, Units [][]float64 }
 

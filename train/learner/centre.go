@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
+	"halfspace/schema"
 )
 
 const (
@@ -25,33 +26,20 @@ func Pivots(ctx context.Context, src block.Source) (found []float64, err error) 
 	if !src.Spec().Bias {
 		return nil, nil
 	}
-	if cluster, _ := block.RemoteOf(src); cluster != nil && src.Rows() > 0 {
-		err = distributed.Each(ctx, src, pivotsTask, struct{}{}, [][]int64{{0}}, func(p []float64) error {
-			found = p
-			return nil
-		})
-		return found, err
+	chunk := min(src.Rows(), block.ChunkRows)
+	rows := make([]int64, min(chunk, pivotRows))
+	for i := range rows {
+		rows[i] = int64(i) * chunk / int64(len(rows))
 	}
-	return firstPivots(ctx, src)
+	sample, err := passes.Gather(ctx, src, rows)
+	if err != nil || len(sample) == 0 {
+		return nil, err
+	}
+	return pivots(sample[0]), nil
 }
 
-func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		return pivots(b.Slice(0, min(b.Len(), block.ChunkRows)), b.Cols), nil
-	}
-	return nil, nil
-}
-
-// pivotsTask computes Pivots on a cluster. Its piece is the first chunk.
-var pivotsTask = distributed.New("train.pivots", func(ctx context.Context, first distributed.Piece, _ struct{}) ([]float64, error) {
-	return firstPivots(ctx, first.Source)
-})
-
-func pivots(b *block.Block, cols int) (found []float64) {
-	for c, values := range columnsOf(b, min(pivotRows, b.Len()), cols) {
+func pivots(b *block.Block) (found []float64) {
+	for c, values := range columnsOf(b) {
 		n := len(values)
 		slices.Sort(values)
 		median, spread := values[n/2], 0.0
@@ -61,7 +49,7 @@ func pivots(b *block.Block, cols int) (found []float64) {
 		size := math.Abs(median)
 		if far := size > farMedianSpreads*spread && (spread > 0 || size >= farConstant); far && !math.IsInf(size, 0) {
 			if found == nil {
-				found = make([]float64, cols)
+				found = make([]float64, b.Cols)
 			}
 			found[c] = median
 		}
@@ -69,20 +57,20 @@ func pivots(b *block.Block, cols int) (found []float64) {
 	return found
 }
 
-// columnsOf yields each column but the last with its values in n rows, evenly spread over the block. In sparse rows, it
-// skips columns that are stored in fewer than half of these rows. It reuses the memory of the values for the next
-// column.
-func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
+// columnsOf yields each column but the last with its values. In sparse rows, it skips columns that are stored in fewer
+// than half of the rows. It reuses the memory of the values for the next column.
+func columnsOf(b *block.Block) iter.Seq2[int, []float64] {
 	type element struct {
 		column int
 		value  float64
 	}
 	return func(yield func(int, []float64) bool) {
+		n := b.Len()
 		values := make([]float64, n)
 		if b.Sparse == nil {
-			for c := range cols - 1 {
+			for c := range b.Cols - 1 {
 				for i := range values {
-					values[i] = float64(b.X[i*b.Len()/n*b.Stride+c])
+					values[i] = float64(b.X[i*b.Stride+c])
 				}
 				if !yield(c, values) {
 					return
@@ -92,7 +80,7 @@ func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 		}
 		var all []element
 		for i := range n {
-			columns, stored := b.Sparse.Row(i * b.Len() / n)
+			columns, stored := b.Sparse.Row(i)
 			for k, c := range columns {
 				all = append(all, element{int(c), float64(stored[k])})
 			}
@@ -104,7 +92,7 @@ func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 			for ; k < len(all) && all[k].column == c; k++ {
 				values[k] = all[k].value
 			}
-			if all = all[k:]; 2*k >= n && c < cols-1 && !yield(c, values) {
+			if all = all[k:]; 2*k >= n && c < b.Cols-1 && !yield(c, values) {
 				return
 			}
 		}
@@ -116,7 +104,7 @@ func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 // memory with the blocks of src. Their Centring makes the subtraction happen where rows are widened to float64; see
 // block.Centring.
 func Centre(src block.Source, of int, multiple []float64) block.Source {
-	return centre(src, block.NewCentring(of, multiple), 0)
+	return centreView.Of(src, block.NewCentring(of, multiple))
 }
 
 // CentredRows returns the rows of src minus the pivots of Pivots. If there are none, it returns src.
@@ -164,14 +152,10 @@ func RoundCentred(w, pivots []float64) {
 	}
 }
 
-const centreView = "train.centre"
-
-func init() { distributed.NewView(centreView, centre) }
-
-func centre(src block.Source, by *block.Centring, _ int) block.Source {
-	return Change(src, centreView, by, func(b *block.Block) *block.Block {
+var centreView = passes.NewView("train.centre", func(_ *schema.Spec, by *block.Centring) passes.Change {
+	return passes.Change{Block: func(b, _ *block.Block) *block.Block {
 		to := *b
 		to.Centring = by
 		return &to
-	})
-}
+	}}
+})

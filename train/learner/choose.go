@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
@@ -61,12 +61,12 @@ func ChooseVectors(ctx context.Context, src block.Source, workers int, kept, las
 func exchangeErrors(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
 	args := [2][]float32{chosen, other}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
-	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) { f64.Axpy(sums, 1, s) })
+	err := exchangePass.Reduce(ctx, src, workers, args, func(s []float64) { f64.Axpy(sums, 1, s) })
 	return sums, err
 }
 
 // exchangePass is the pass of exchangeErrors. Its arguments are the chosen vectors and the other vectors.
-var exchangePass = distributed.NewPerChunk("train.exchange", exchangeChunk)
+var exchangePass = passes.New("train.exchange", exchangeChunk)
 
 // exchangeChunk returns the function that computes the sums of exchanged for one chunk.
 func exchangeChunk(src block.Source, args [2][]float32) func(block.Chunk) []float64 {

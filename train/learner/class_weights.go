@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/predict"
 	"halfspace/schema"
 )
@@ -28,7 +28,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 func countClasses(ctx context.Context, src block.Source, spec *schema.Spec, workers int) ([]int64, []float64, error) {
 	counts, sums := make([]int64, len(spec.Classes)), make([]float64, len(spec.Classes))
 	var unknown error // the first error of a label
-	err := distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f chunkCounts) {
+	err := countPass.Reduce(ctx, src, workers, struct{}{}, func(f chunkCounts) {
 		unknown = cmp.Or(unknown, f.Err)
 		for c := range counts {
 			if f.Err == nil {
@@ -40,7 +40,7 @@ func countClasses(ctx context.Context, src block.Source, spec *schema.Spec, work
 	return counts, sums, cmp.Or(err, unknown)
 }
 
-var countPass = distributed.NewPerChunk("train.classes", countChunk)
+var countPass = passes.New("train.classes", countChunk)
 
 type chunkCounts struct {
 	N   []int64
@@ -112,44 +112,43 @@ func ClassOf(y float32, spec *schema.Spec) int {
 // result is a *block.Data that shares everything but the sample weights. If src is a block.Seekable, the result is a
 // block.Seekable. A row whose label stands for no class gets the weight NaN, which a training refuses.
 func WithClassWeights(src block.Source, classes []float64) block.Source {
-	spec := *src.Spec()
+	return classWeightsView.Of(src, classes)
+}
+
+var classWeightsView = passes.NewView("train.class-weights", func(before *schema.Spec, classes []float64) passes.Change {
+	spec := *before
 	spec.Weighted = true
-	w := &changedSource{src, &spec, classWeightsView, classes, func(b, spare *block.Block) *block.Block {
-		var weights []float64
-		if spare != nil {
-			weights = spare.W[:cap(spare.W)]
-		}
-		if len(weights) < b.Len() {
-			weights = make([]float64, b.Len())
-		}
-		return reweight(b, weights, &spec, classes)
-	}}
-	return w.withReader(func(rows int, to *block.Block, from func(*block.Block) error) error {
-		b := *to
-		if to.Sparse == nil {
-			b = *to.Slice(0, rows)
-		}
-		if !src.Spec().Weighted {
-			b.W = nil
-		}
-		if err := from(&b); err != nil {
-			return err
-		}
-		if to.Sparse != nil {
-			to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
-		}
-		reweight(&b, to.W, &spec, classes)
-		return nil
-	})
-}
-
-const classWeightsView = "train.class-weights"
-
-func init() {
-	distributed.NewView(classWeightsView, func(src block.Source, classes []float64, _ int) block.Source {
-		return WithClassWeights(src, classes)
-	})
-}
+	return passes.Change{
+		Spec: &spec,
+		Block: func(b, spare *block.Block) *block.Block {
+			var weights []float64
+			if spare != nil {
+				weights = spare.W[:cap(spare.W)]
+			}
+			if len(weights) < b.Len() {
+				weights = make([]float64, b.Len())
+			}
+			return reweight(b, weights, &spec, classes)
+		},
+		Read: func(rows int, to *block.Block, from func(*block.Block) error) error {
+			b := *to
+			if to.Sparse == nil {
+				b = *to.Slice(0, rows)
+			}
+			if !before.Weighted {
+				b.W = nil
+			}
+			if err := from(&b); err != nil {
+				return err
+			}
+			if to.Sparse != nil {
+				to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
+			}
+			reweight(&b, to.W, &spec, classes)
+			return nil
+		},
+	}
+})
 
 // reweight returns b with its new sample weights, which it writes to buf. buf may be b.W.
 func reweight(b *block.Block, buf []float64, spec *schema.Spec, classes []float64) *block.Block {

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/predict"
@@ -84,7 +84,7 @@ func (l *Learner) Evaluate(ctx context.Context, src block.Source, workers int, s
 	return err
 }
 
-var judgePass = distributed.NewPerChunk("train.evaluate", judgeChunk)
+var judgePass = passes.New("train.evaluate", judgeChunk)
 
 type judgeArgs struct {
 	Weights []float32 // one vector of src's columns, or one for each class
@@ -123,7 +123,7 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	}
 	all := judgement{Predicted: make([]int64, max(2, vectors)), Margin: math.Inf(1)}
 	args := judgeArgs{r.Weights, cmp.Or(loss, PerceptronLoss)}
-	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeChunk(src, args), all.add)
+	err = judgePass.Reduce(ctx, src, workers, args, all.add)
 	if err = cmp.Or(err, all.Err); err != nil {
 		return 0, err
 	}

@@ -6,14 +6,15 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 )
 
-// A ScatterTask names the computation of ScatterWithSums for a chunk, so that other processes can do it too.
-type ScatterTask[A, R any] struct {
-	*distributed.PerChunk[scatterArgs[A], chunkScatter[R]]
+// A ScatterPass is a pass that sums X' diag(s) X as gram.Scatter does, and other sums of type R.
+type ScatterPass[A, R any] struct {
+	of   func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R
+	pass *passes.Pass[scatterArgs[A], chunkScatter[R]]
 }
 
 type scatterArgs[A any] struct {
@@ -28,10 +29,11 @@ type chunkScatter[R any] struct {
 	Sums     R
 }
 
-// NewScatterTask returns a task for ScatterWithSums with a name. of returns the argument part of ScatterWithSums for
-// the rows of src.
-func NewScatterTask[A, R any](name string, of func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) chunkScatter[R] {
+// NewScatterPass registers a pass under a name; see passes.New. of returns the function that gets a chunk, the weights s of
+// its rows, and the elements f that the matrix appends to each row. That function sets s and f, and returns the other sums
+// of the chunk.
+func NewScatterPass[A, R any](name string, of func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R) *ScatterPass[A, R] {
+	return &ScatterPass[A, R]{of, passes.New(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) chunkScatter[R] {
 		part := of(src, args.Args)
 		return func(chunk block.Chunk) (s chunkScatter[R]) {
 			s.Products = ScatterChunk(src.Spec(), chunk, args.N, func(chunk block.Chunk, w, f []float64) { s.Sums = part(chunk, w, f) })
@@ -54,26 +56,24 @@ func ScatterChunk(spec *schema.Spec, chunk block.Chunk, n int, setWeights func(c
 	return m.Data
 }
 
-// ScatterWithSums sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a
-// chunk, the weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the
-// other sums of the chunk. merge gets the sums of one chunk at a time, in row order for any number of workers. If src
-// has a cluster, the cluster computes the task t; part must be the computation of t for a chunk.
-func ScatterWithSums[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
-	t *ScatterTask[A, R], args A, part func(chunk block.Chunk, s, f []float64) R, merge func(R)) error {
-	if cluster, _ := block.RemoteOf(src); cluster == nil {
+// Reduce makes the pass over the rows of src, and sets m to X' diag(s) X. merge gets the other sums of one chunk at a time,
+// in row order for any number of workers.
+func (p *ScatterPass[A, R]) Reduce(ctx context.Context, m *gram.Triangle, src block.Source, workers int, args A, merge func(R)) error {
+	if passes.InProcess(src) {
+		part := p.of(src, args)
 		return scatter(ctx, m, src, workers, func(chunk block.Chunk, s, f []float64) func() {
 			r := part(chunk, s, f)
 			return func() { merge(r) }
 		})
 	}
 	clear(m.Data)
-	return distributed.Reduce(ctx, src, workers, t.PerChunk, scatterArgs[A]{m.N, args}, nil, func(s chunkScatter[R]) {
+	return p.pass.Reduce(ctx, src, workers, scatterArgs[A]{m.N, args}, func(s chunkScatter[R]) {
 		f64.Axpy(m.Data, 1, s.Products)
 		merge(s.Sums)
 	})
 }
 
-// scatter is ScatterWithSums without a cluster, for sums of any type: part returns a function that merges the sums of
+// scatter is ScatterPass.Reduce in this process, for sums of any type: part returns a function that merges the sums of
 // its chunk.
 func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int,
 	part func(chunk block.Chunk, s, f []float64) (merge func())) error {

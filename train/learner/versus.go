@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -33,38 +33,39 @@ func Relabel(y, out []float32, class, classes int) {
 // VersusRest returns the rows of src, which has several classes, with two classes: rows of class have the label +1, all
 // other rows -1. The features are shared. If src is a *block.Data or a block.Seekable, the result is one too.
 func VersusRest(src block.Source, class int) block.Source {
-	spec := *src.Spec()
+	return versusView.Of(src, class)
+}
+
+var versusView = passes.NewView("train.versus", func(before *schema.Spec, class int) passes.Change {
+	spec := *before
 	own, classes := spec.Classes[class], len(spec.Classes)
 	spec.Classes, spec.Positive = []schema.Class{schema.StringClass("not " + own.Text), own}, 1
-	s := &changedSource{src, &spec, versusView, class, func(b, spare *block.Block) *block.Block {
-		v := *b
-		if b.Y == nil {
+	return passes.Change{
+		Spec: &spec,
+		Block: func(b, spare *block.Block) *block.Block {
+			v := *b
+			if b.Y == nil {
+				return &v
+			}
+			var y []float32
+			if spare != nil {
+				y = spare.Y[:cap(spare.Y)]
+			}
+			if len(y) < len(b.Y) {
+				y = block.Alloc[float32](len(b.Y))
+			}
+			v.Y = y[:len(b.Y)]
+			Relabel(b.Y, v.Y, class, classes)
 			return &v
-		}
-		var y []float32
-		if spare != nil {
-			y = spare.Y[:cap(spare.Y)]
-		}
-		if len(y) < len(b.Y) {
-			y = block.Alloc[float32](len(b.Y))
-		}
-		v.Y = y[:len(b.Y)]
-		Relabel(b.Y, v.Y, class, classes)
-		return &v
-	}}
-	return s.withReader(func(rows int, to *block.Block, from func(*block.Block) error) error {
-		err := from(to)
-		y := to.Y[:min(to.Len(), rows)]
-		Relabel(y, y, class, classes)
-		return err
-	})
-}
-
-const versusView = "train.versus"
-
-func init() {
-	distributed.NewView(versusView, func(src block.Source, class, _ int) block.Source { return VersusRest(src, class) })
-}
+		},
+		Read: func(rows int, to *block.Block, from func(*block.Block) error) error {
+			err := from(to)
+			y := to.Y[:min(to.Len(), rows)]
+			Relabel(y, y, class, classes)
+			return err
+		},
+	}
+})
 
 // ClassesAtOnce returns the number of classes that OneVersusRest learns at once if its argument parallelClasses is set:
 // 1 or more. workers is 1 or more.

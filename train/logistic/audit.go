@@ -196,7 +196,7 @@ func (p *problem) roundingAudit(ctx context.Context, w []float64, v *verdict) (d
 	d := p.spread(v.step)
 	all := auditSums{Product: p.zeros(), Sizes: p.zeros()}
 	args := auditArgs{w, d}
-	if err := auditPass.sum(ctx, p, args, all.add); err != nil {
+	if err := auditPass.Reduce(ctx, p.src, p.workers, args, all.add); err != nil {
 		return 0, 0, err
 	}
 	rest, sizes := p.compact(v.Gradient), p.compact(all.Sizes)

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -138,7 +138,7 @@ func (p *problem) check(ctx context.Context, claims []linalg.Claim) (*mismatches
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
 	}
 	all := newMismatches(len(claims), p.cols, p.vectors)
-	return all, distributed.Reduce(ctx, p.src, p.workers, checkPass, args, checkChunk(p.src, args), func(d *mismatches) {
+	return all, checkPass.Reduce(ctx, p.src, p.workers, args, func(d *mismatches) {
 		for k := range all.LargestDifferences {
 			all.LargestDifferences[k], all.CentredDifferences[k] = max(all.LargestDifferences[k],
 				d.LargestDifferences[k]), max(all.CentredDifferences[k], d.CentredDifferences[k])
@@ -174,7 +174,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 	}
 }
 
-var checkPass = distributed.NewPerChunk("logistic.check", checkChunk)
+var checkPass = passes.New("logistic.check", checkChunk)
 
 // claimArgs are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
 // columns, or nil.

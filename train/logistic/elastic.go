@@ -63,7 +63,7 @@ func (l *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, er
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := lossesPass.sum(ctx, l, padded, func(of []float64) { f64.Axpy(total, 1, of) })
+	err := lossesPass.Reduce(ctx, l.src, l.workers, padded, func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 

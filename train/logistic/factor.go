@@ -15,7 +15,7 @@ import (
 // square root of its sample weight.
 func (p *problem) root(ctx context.Context, w []float64) (*linalg.Triangle, error) {
 	all := linalg.NewTriangle(p.rootSize(w))
-	err := rootPass.sum(ctx, p, w, all.Merge)
+	err := rootPass.Reduce(ctx, p.src, p.workers, w, all.Merge)
 	return all, err
 }
 

@@ -47,7 +47,9 @@ func (s *sums) addWeights(w []float64, n int) {
 	}
 }
 
+// A scratch is work memory for the rows of a problem.
 type scratch struct {
+	cols   int
 	panel  *linalg.Panel
 	rows   block.Block // of the panel
 	reader linalg.WideReader

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/internal/model"
+	"halfspace/internal/passes"
 	"halfspace/train/learner"
 )
 
@@ -37,13 +37,12 @@ func hasFractionalWeights(ctx context.Context, task *learner.Task) (bool, error)
 		return true, nil
 	}
 	broken := false
-	err := distributed.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, fractionPass, struct{}{}, hasFraction,
-		func(b bool) { broken = broken || b })
+	err := fractionPass.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, struct{}{}, func(b bool) { broken = broken || b })
 	return broken, err
 }
 
 // fractionPass finds sample weights that aren't whole numbers.
-var fractionPass = distributed.NewPerChunk("logistic.broken", func(block.Source, struct{}) func(block.Chunk) bool { return hasFraction })
+var fractionPass = passes.New("logistic.broken", func(block.Source, struct{}) func(block.Chunk) bool { return hasFraction })
 
 func hasFraction(chunk block.Chunk) bool {
 	return slices.ContainsFunc(chunk.W, func(w float64) bool { return w != math.Trunc(w) })

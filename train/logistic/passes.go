@@ -6,10 +6,10 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -72,7 +72,7 @@ func (s *products) element(i, j int) float64 {
 // that acts only on such changes. Gradients are orthogonal to them.
 func (p *problem) jointHessian(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
-	err := jointPass.sum(ctx, p, w, func(s jointSums) {
+	err := jointPass.Reduce(ctx, p.src, p.workers, w, func(s jointSums) {
 		at.add(s.Sums)
 		f64.Axpy(all.blocks, 1, s.Products)
 	})
@@ -139,14 +139,13 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	case hessian:
 		var m *gram.Triangle
 		if m, err = gram.NewTriangle(p.cols); err == nil {
-			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.LargestValues != nil}, at.add)
+			err = hessianPass.Reduce(ctx, m, p.src, p.workers, hessianArgs{w, at.LargestValues != nil}, at.add)
 			at.Hessian = m.Data
 		}
 	case p.sharesChunks(ctx):
-		err = distributed.Reduce(ctx, p.src, 1, gradientPass.task, w,
-			func(chunk block.Chunk) sums { return p.sharedChunk(chunk, w) }, at.add)
+		err = block.ReduceChunks(ctx, p.src, 1, func(chunk block.Chunk) sums { return p.sharedChunk(chunk, w) }, at.add)
 	default:
-		err = gradientPass.sum(ctx, p, w, at.add)
+		err = gradientPass.Reduce(ctx, p.src, p.workers, w, at.add)
 	}
 	if err == nil && math.IsInf(at.Margin, 1) { // a margin is NaN where scores are NaN
 		err = learner.ErrWeightless
@@ -220,8 +219,7 @@ const (
 // wide, and there are fewer chunks than workers.
 func (p *problem) sharesChunks(ctx context.Context) bool {
 	chunks, workers := (p.src.Rows()+block.ChunkRows-1)/block.ChunkRows, parallel.Workers(p.workers)
-	cluster, _ := block.RemoteOf(p.src)
-	if workers == 1 || chunks >= int64(workers) || p.cols < leastSharedColumns || cluster != nil {
+	if workers == 1 || chunks >= int64(workers) || p.cols < leastSharedColumns || !passes.InProcess(p.src) {
 		return false
 	}
 	for b, err := range p.src.Blocks(ctx) {
@@ -238,8 +236,8 @@ func (p *problem) sharedChunk(chunk block.Chunk, w []float64) sums {
 	most := max(workers, min(workers*panelsPerWorker, groupBytes/(8*p.stride*linalg.PanelRows)))
 	group, panels := make([]*scratch, most), []*linalg.Panel(nil)
 	for i := range group {
-		group[i] = p.scratch.Get().(*scratch)
-		defer p.scratch.Put(group[i])
+		group[i] = p.takeScratch()
+		defer scratches.Put(group[i])
 		panels = append(panels, group[i].panel)
 	}
 	for first := 0; first < chunk.Len(); first += len(group) * linalg.PanelRows {
@@ -286,7 +284,7 @@ func (p *problem) moments(ctx context.Context) (*moments, error) {
 		return nil, err
 	}
 	r := &moments{total: make([]float64, p.cols)}
-	if err := momentsPass.sum(ctx, p, m, struct{}{}, func(sum float64) { r.weight += sum }); err != nil {
+	if err := momentsPass.Reduce(ctx, m, p.src, p.workers, struct{}{}, func(sum float64) { r.weight += sum }); err != nil {
 		return nil, err
 	}
 	if r.weight == 0 {

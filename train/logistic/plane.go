@@ -98,7 +98,7 @@ func (s *problem) probe(ctx context.Context, direction []float64) (*scoreChanges
 
 func (s *problem) probeBy(ctx context.Context, args probeArgs) (*scoreChanges, error) {
 	all := s.newProbed()
-	err := probePass.sum(ctx, s, args, func(p *scoreChanges) {
+	err := probePass.Reduce(ctx, s.src, s.workers, args, func(p *scoreChanges) {
 		all.Reach = max(all.Reach, p.Reach)
 		all.OfPairs.merge(p.OfPairs)
 		for k, o := range p.OfClasses {
@@ -281,7 +281,7 @@ func (s *problem) planeScatter(ctx context.Context, w []float64) ([]float64, err
 		return nil, err
 	}
 	d := s.spread(w)
-	err = onPlanePass.sum(ctx, s, m, d, func(struct{}) {})
+	err = onPlanePass.Reduce(ctx, m, s.src, s.workers, d, func(struct{}) {})
 	return m.Data, err
 }
 

@@ -1,14 +1,12 @@
 package logistic
 
 import (
-	"context"
 	"math"
 	"sync"
 
-	"halfspace/gram"
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/train/learner"
 )
 
@@ -23,7 +21,6 @@ type problem struct {
 	workers   int
 	staysZero []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
 	pivots    []float64 // numbers that were subtracted from the columns, or nil
-	scratch   sync.Pool // holds *scratch
 }
 
 func newProblem(src block.Source, l2 float64, workers int) *problem {
@@ -31,50 +28,37 @@ func newProblem(src block.Source, l2 float64, workers int) *problem {
 	if n := len(src.Spec().Classes); n > 2 {
 		vectors = n
 	}
-	p := &problem{src: src, cols: cols, stride: linalg.Pad(cols), vectors: vectors, l2: l2, workers: workers}
-	p.scratch.New = func() any {
-		c := &scratch{panel: linalg.NewPanel(cols, vectors), scores: make([]float64, vectors*linalg.PanelRows)}
-		for i := range c.ones {
-			c.ones[i] = 1
-		}
+	return &problem{src: src, cols: cols, stride: linalg.Pad(cols), vectors: vectors, l2: l2, workers: workers}
+}
+
+// scratches holds the work memory of earlier chunks, each a *scratch.
+var scratches sync.Pool
+
+// takeScratch returns work memory for rows of p. The caller gives it back to scratches.
+func (p *problem) takeScratch() *scratch {
+	if c, ok := scratches.Get().(*scratch); ok && c.cols == p.cols && len(c.scores) == p.vectors*linalg.PanelRows {
 		return c
 	}
-	return p
+	c := &scratch{cols: p.cols, panel: linalg.NewPanel(p.cols, p.vectors), scores: make([]float64, p.vectors*linalg.PanelRows)}
+	for i := range c.ones {
+		c.ones[i] = 1
+	}
+	return c
 }
 
 func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
-// A pass computes sums over rows, in this process or on a cluster. of returns the function that computes the sums of a
-// chunk.
-type pass[A, R any] struct {
-	chunkSums func(*problem, A) func(block.Chunk) R
-	task      *distributed.PerChunk[A, R]
+// newPass registers a pass that computes sums over rows. of returns the function that computes the sums of a chunk; its
+// problem has no penalty.
+func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) *passes.Pass[A, R] {
+	return passes.New(name, func(src block.Source, args A) func(block.Chunk) R { return of(newProblem(src, 0, 1), args) })
 }
 
-func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) pass[A, R] {
-	return pass[A, R]{of, distributed.NewPerChunk(name,
-		func(src block.Source, args A) func(block.Chunk) R { return of(newProblem(src, 0, 1), args) })}
-}
-
-// sum calls add with the sums of each chunk, in row order.
-func (x pass[A, R]) sum(ctx context.Context, p *problem, args A, add func(R)) error {
-	return distributed.Reduce(ctx, p.src, p.workers, x.task, args, x.chunkSums(p, args), add)
-}
-
-// A scatter is a pass that also adds the products of weighted rows to a triangle.
-type scatter[A, R any] struct {
-	chunkSums func(*problem, A) func(chunk block.Chunk, s, _ []float64) R
-	task      *learner.ScatterTask[A, R]
-}
-
-func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chunk, s, _ []float64) R) scatter[A, R] {
-	return scatter[A, R]{of, learner.NewScatterTask(name, func(src block.Source, args A) func(chunk block.Chunk, s, _ []float64) R {
+// newScatter is newPass for a pass that also adds the products of weighted rows to a triangle.
+func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chunk, s, _ []float64) R) *learner.ScatterPass[A, R] {
+	return learner.NewScatterPass(name, func(src block.Source, args A) func(chunk block.Chunk, s, _ []float64) R {
 		return of(newProblem(src, 0, 1), args)
-	})}
-}
-
-func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, args A, add func(R)) error {
-	return learner.ScatterWithSums(ctx, m, p.src, p.workers, x.task, args, x.chunkSums(p, args), add)
+	})
 }
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
@@ -82,8 +66,8 @@ func (p *problem) penalised() int { return p.src.Spec().Width() }
 
 // panels calls do with the rows of each panel of a chunk, which it loads, and the number of rows before them.
 func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *block.Block)) {
-	c := p.scratch.Get().(*scratch)
-	defer p.scratch.Put(c)
+	c := p.takeScratch()
+	defer scratches.Put(c)
 	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
 		chunk.SliceInto(&c.rows, lo, min(chunk.Len(), lo+linalg.PanelRows))
 		c.panel.Load(&c.rows)

@@ -219,8 +219,8 @@ func (d *descent) settle() {
 }
 
 func (d *descent) Visit(_ context.Context, p *online.Panel, log []uint32) (visits, steps int, err error) {
-	c := d.scratch.Get().(*scratch)
-	defer d.scratch.Put(c)
+	c := d.takeScratch()
+	defer scratches.Put(c)
 	b, lo := d.gather.Rows(p)
 	for visits < p.Len() {
 		b.SliceInto(&c.rows, lo+visits, lo+min(p.Len(), visits+d.stepRows))

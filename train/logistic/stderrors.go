@@ -48,7 +48,7 @@ func (p *problem) standardErrors(ctx context.Context, v *verdict, w []float64, r
 	if err != nil {
 		return nil, err
 	}
-	if err := sandwichPass.sum(ctx, p, b, p.spread(w), func(struct{}) {}); err != nil {
+	if err := sandwichPass.Reduce(ctx, b, p.src, p.workers, p.spread(w), func(struct{}) {}); err != nil {
 		return nil, err
 	}
 	c, product := make([]float64, p.cols), make([]float64, p.cols)

@@ -26,7 +26,7 @@ type scaling struct {
 // zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
 func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}
-	err := columnsPass.sum(ctx, p, struct{}{}, func(m columns) {
+	err := columnsPass.Reduce(ctx, p.src, p.workers, struct{}{}, func(m columns) {
 		f64.Axpy(all.Sums, 1, m.Sums)
 		f64.Axpy(all.Squares, 1, m.Squares)
 		all.N += m.N

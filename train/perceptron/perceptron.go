@@ -8,8 +8,8 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/distributed"
 	"halfspace/internal/model"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/pocket"
@@ -298,12 +298,11 @@ func (l *training) unvisited(visits int64) {
 // prediction is right.
 func (l *training) mayUpdate(ctx context.Context, w []float32) (anyUpdates bool, err error) {
 	args := mayUpdateArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
-	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, mayUpdatePass, args, mayUpdateChunk(l.Src, args),
-		func(is bool) { anyUpdates = anyUpdates || is })
+	err = mayUpdatePass.Reduce(ctx, l.Src, l.opt.Workers, args, func(is bool) { anyUpdates = anyUpdates || is })
 	return anyUpdates, err
 }
 
-var mayUpdatePass = distributed.NewPerChunk("perceptron.some", mayUpdateChunk)
+var mayUpdatePass = passes.New("perceptron.some", mayUpdateChunk)
 
 type mayUpdateArgs struct {
 	Opt Settings

@@ -7,27 +7,41 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
-// A problem is the rows with the penalty and a loss of two classes, and work memory for sums over rows.
+// A problem is the rows with the penalty and a loss of two classes.
 type problem struct {
 	src     block.Source
 	cols    int
 	l2      float64
 	workers int
 	loss    Loss
-	scratch sync.Pool // holds *linalg.Panel
 }
 
 func newProblem(src block.Source, opt Settings) *problem {
-	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: opt.Loss}
-	p.scratch.New = func() any { return linalg.NewPanel(p.cols, 2) }
-	return p
+	return &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: opt.Loss}
+}
+
+// A scratch is work memory for rows of cols columns.
+type scratch struct {
+	*linalg.Panel
+	cols int
+}
+
+// scratches holds the work memory of earlier chunks, each a *scratch.
+var scratches sync.Pool
+
+// takeScratch returns work memory for rows of p. The caller gives it back to scratches.
+func (p *problem) takeScratch() *scratch {
+	if c, ok := scratches.Get().(*scratch); ok && c.cols == p.cols {
+		return c
+	}
+	return &scratch{linalg.NewPanel(p.cols, 2), p.cols}
 }
 
 // sums are sums of the squared hinge over rows at a point, and the gradient that follows from them.
@@ -58,22 +72,16 @@ func (s *sums) add(t chunkSums) {
 
 // The passes over the rows at given weights, with the Hessian and without.
 var (
-	hessianPass = learner.NewScatterTask("svm.hessian",
+	hessianPass = learner.NewScatterPass("svm.hessian",
 		func(src block.Source, w []float64) func(chunk block.Chunk, s, _ []float64) chunkSums {
-			return newProblem(src, Settings{}).weighted(w)
+			p := newProblem(src, Settings{})
+			return func(chunk block.Chunk, s, _ []float64) chunkSums { return p.chunk(chunk, w, s) }
 		})
-	gradientPass = distributed.NewPerChunk("svm.gradient", func(src block.Source, w []float64) func(block.Chunk) chunkSums {
-		return newProblem(src, Settings{}).unweighted(w)
+	gradientPass = passes.New("svm.gradient", func(src block.Source, w []float64) func(block.Chunk) chunkSums {
+		p := newProblem(src, Settings{})
+		return func(chunk block.Chunk) chunkSums { return p.chunk(chunk, w, nil) }
 	})
 )
-
-func (p *problem) weighted(w []float64) func(chunk block.Chunk, s, _ []float64) chunkSums {
-	return func(chunk block.Chunk, s, _ []float64) chunkSums { return p.chunk(chunk, w, s) }
-}
-
-func (p *problem) unweighted(w []float64) func(block.Chunk) chunkSums {
-	return func(chunk block.Chunk) chunkSums { return p.chunk(chunk, w, nil) }
-}
 
 // pass makes a pass over the rows: it computes the sums of the squared hinge at w. It returns the Hessian of the
 // objective, or nil without hessian.
@@ -85,7 +93,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	padded, features := p.padded(w), p.src.Spec().Width()
 	var h []float64
 	if !hessian {
-		if err := distributed.Reduce(ctx, p.src, p.workers, gradientPass, padded, p.unweighted(padded), at.add); err != nil {
+		if err := gradientPass.Reduce(ctx, p.src, p.workers, padded, at.add); err != nil {
 			return nil, err
 		}
 	} else {
@@ -93,7 +101,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 		if err != nil {
 			return nil, err
 		}
-		if err := learner.ScatterWithSums(ctx, m, p.src, p.workers, hessianPass, padded, p.weighted(padded), at.add); err != nil {
+		if err := hessianPass.Reduce(ctx, m, p.src, p.workers, padded, at.add); err != nil {
 			return nil, err
 		}
 		h = m.Data
@@ -115,8 +123,8 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 // chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the
 // Hessian, divided by 2.
 func (p *problem) chunk(chunk block.Chunk, w, s []float64) (r chunkSums) {
-	panel := p.scratch.Get().(*linalg.Panel)
-	defer p.scratch.Put(panel)
+	panel := p.takeScratch()
+	defer scratches.Put(panel)
 	var u, unused [linalg.PanelRows]float64
 	rows := new(block.Block)
 	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
@@ -127,7 +135,7 @@ func (p *problem) chunk(chunk block.Chunk, w, s []float64) (r chunkSums) {
 		}
 		chunk.SliceInto(rows, lo, hi)
 		panel.Load(rows)
-		shortfall(panel, rows.Y, w, u[:hi-lo])
+		shortfall(panel.Panel, rows.Y, w, u[:hi-lo])
 		if rows.W == nil {
 			r.squares(u[:hi-lo], rows.Y, panel.Factors(), of)
 		} else {

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -75,13 +75,13 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
 	args := lossesArgs{p.loss == SquaredHinge, errors, w}
 	total := args.sums()
-	err := distributed.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesChunk(args), func(sums []float64) {
+	err := lossesPass.Reduce(ctx, p.src, p.workers, args, func(sums []float64) {
 		f64.Axpy(total, 1, sums)
 	})
 	return total, err
 }
 
-var lossesPass = distributed.NewPerChunk("svm.losses", lossesChunk)
+var lossesPass = passes.New("svm.losses", lossesChunk)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {
@@ -96,19 +96,16 @@ func (a *lossesArgs) sums() []float64 {
 	return make([]float64, len(a.W))
 }
 
-func lossesChunk(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
-	return newProblem(src, Settings{}).lossesChunk(args)
-}
-
 // lossesChunk returns the function that sums the losses of a chunk at each point.
-func (p *problem) lossesChunk(args lossesArgs) func(block.Chunk) []float64 {
+func lossesChunk(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
+	p := newProblem(src, Settings{})
 	if optimize.HasManyColumns(p.cols) {
 		return p.wideLossesChunk(args)
 	}
 	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
-		panel := p.scratch.Get().(*linalg.Panel)
-		defer p.scratch.Put(panel)
+		panel := p.takeScratch()
+		defer scratches.Put(panel)
 		var buf [linalg.PanelRows]float64
 		var wide linalg.WideReader
 		rows := new(block.Block)
@@ -117,7 +114,7 @@ func (p *problem) lossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 			panel.Load(rows)
 			for k, w := range args.W {
 				u := buf[:rows.Len()]
-				shortfall(panel, rows.Y, w, u)
+				shortfall(panel.Panel, rows.Y, w, u)
 				for i, u := range u {
 					if c := rows.Weight(i); c > 0 {
 						addLoss(&args, sums, k, &wide, rows, i, u)

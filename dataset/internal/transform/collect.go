@@ -195,7 +195,7 @@ type Learned struct {
 	buckets [][]int        // for each hashed column, its buckets
 }
 
-// Fields returns pointers to the fields, for distributed.Encode.
+// Fields returns pointers to the fields, for the messages to other processes.
 func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l.buckets} }
 
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is

@@ -93,7 +93,7 @@ func (g *Gatherer) Rows(p *Panel) (b *block.Block, lo int) {
 	}
 	for i := range n {
 		b, r := p.At(i)
-		learner.AppendRow(to, b, r)
+		to.AppendRow(b, r)
 	}
 	return to, 0
 }

@@ -16,6 +16,7 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
@@ -269,24 +270,24 @@ var errPause = errors.New("paused")
 type Shards struct {
 	opt       learner.Options
 	count     int64                                              // number of rows
-	rows      *shardSource                                       // nil if the rows are on a cluster
+	rows      *shardSource                                       // nil if other processes read the rows
 	newMember func(rows block.Source, shard int) (Member, error) // makes a member from the mixed weights
 	// makes the passes of an epoch over the dealt chunks
-	clusterEpoch func(context.Context, int64, [][]int64) (results []ShardResult, _ error)
+	epochElsewhere func(context.Context, int64, [][]int64) (results []ShardResult, _ error)
 
 	members []Member // members of the present epoch; nil between two epochs
 	done    []bool   // members that have finished the epoch
 }
 
 // NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch,
-// newMember makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the
-// function clusterEpoch in place of newMember: it makes the passes of an epoch on the cluster. dealt has the chunks of
-// each shard, and clusterEpoch returns the results of the shards in the order of dealt. NewShards returns an error if
-// there are too few rows, or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
+// newMember makes the member of each shard, with the mixed weights. If other processes read the rows, NewShards uses the
+// function epochElsewhere in place of newMember: it makes the passes of an epoch there. dealt has the chunks of
+// each shard, and epochElsewhere returns the results of the shards in the order of dealt. NewShards returns an error if
+// there are too few rows, or if this process reads src and src is neither a *block.Data nor a block.Seekable.
 func NewShards(src block.Source, opt learner.Options, newMember func(rows block.Source, shard int) (Member, error),
-	clusterEpoch func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error)) (x *Shards, err error) {
-	x = &Shards{opt: opt, count: src.Rows(), newMember: newMember, clusterEpoch: clusterEpoch}
-	if remote, _ := block.RemoteOf(src); remote == nil {
+	epochElsewhere func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error)) (x *Shards, err error) {
+	x = &Shards{opt: opt, count: src.Rows(), newMember: newMember, epochElsewhere: epochElsewhere}
+	if passes.InProcess(src) {
 		if x.rows, err = newShardSource(src); err != nil {
 			return nil, err
 		}
@@ -319,14 +320,14 @@ func CheckMemory(task *learner.Task, each int64) error {
 }
 
 // Epoch makes an epoch of all shards, and returns their results in the order of the shards. It calls mark when a
-// checkpoint is due. After an error, the next call continues where this call ended; a cluster begins the epoch again.
+// checkpoint is due. After an error, the next call continues where this call ended; other processes begin the epoch again.
 func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]ShardResult, error) {
 	if x.rows == nil {
 		dealt, err := DealChunks(x.count, &x.opt, epoch)
 		if err != nil {
 			return nil, err
 		}
-		return x.clusterEpoch(ctx, epoch, dealt)
+		return x.epochElsewhere(ctx, epoch, dealt)
 	}
 	if x.members == nil {
 		if err := x.deal(epoch); err != nil {
@@ -405,7 +406,7 @@ func (x *Shards) State(w *checkpoint.Walk, epoch int64) {
 	}
 	if w.IsReading() {
 		if x.rows == nil {
-			w.Fail(errors.New("its shards are not on a cluster"))
+			w.Fail(errors.New("its shards learned in one process"))
 			return
 		}
 		if err := x.deal(epoch); err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -392,7 +392,7 @@ func (t *Task) sampleMinimum(ctx context.Context, sample *block.Data) ([]float64
 // biasAlone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
 func (t *Task) biasAlone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
 	var weights [2]float64
-	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh,
+	err = weighPass.Reduce(ctx, rows, t.Workers, struct{}{},
 		func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias
 	bias, least := loss.BiasAlone(weights, biased)
@@ -404,7 +404,7 @@ func (t *Task) biasAlone(ctx context.Context, rows block.Source, loss DenseLoss)
 }
 
 // weighPass sums the sample weights of each of the two classes.
-var weighPass = distributed.NewPerChunk("elastic.weigh", func(block.Source, struct{}) func(block.Chunk) [2]float64 { return weigh })
+var weighPass = passes.New("elastic.weigh", func(block.Source, struct{}) func(block.Chunk) [2]float64 { return weigh })
 
 func weigh(chunk block.Chunk) (sums [2]float64) {
 	for i, y := range chunk.Y {

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -288,10 +289,10 @@ func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
 	n, t := &nearRows{fixed: fixedRows{vector: make([]float64, len(h.W))}}, newTable(h.Rows, h.Workers)
 	add := func(c *nearRows) { n.add(t, c) }
 	var err error
-	if cluster, _ := block.RemoteOf(h.Rows); cluster != nil {
-		err = eachNearRemote(ctx, h.Rows, h.W, &h.Smooth, h.Near, add)
-	} else {
+	if passes.InProcess(h.Rows) {
 		err = t.eachNear(ctx, h.W, &h.Smooth, h.Near, add)
+	} else {
+		err = eachNearElsewhere(ctx, h.Rows, h.W, &h.Smooth, h.Near, add)
 	}
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/schema"
-	"halfspace/train/learner"
 )
 
 // nearRows are the rows near their kinks, of a chunk or of all chunks, and sums over the other rows.
@@ -56,7 +55,7 @@ func (n *nearRows) view(spec *schema.Spec) *block.Data {
 				}
 				blocks = append(blocks, b)
 			}
-			learner.AppendRow(b, rows, i)
+			b.AppendRow(rows, i)
 			first++
 		}
 	}
@@ -79,7 +78,7 @@ func (t *table) eachNear(ctx context.Context, w []float64, h *smoothHinge, kept 
 func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept []int64) *nearRows {
 	c, n := t.scratch.Get().(*scratch), &nearRows{}
 	defer t.scratch.Put(c)
-	var picked []int32
+	var picked []int
 	t.visit(c, chunk, w, func(r int) bool { return chunk.Weight(r) > 0 }, c.z[:], func(r int, z float64) float64 {
 		row, y, weight := chunk.First+int64(r), float64(chunk.Y[r]), chunk.Weight(r)
 		u, class := 1-float64(z*y), ClassOf(y)
@@ -95,13 +94,13 @@ func (t *table) nearOfChunk(chunk block.Chunk, w []float64, h *smoothHinge, kept
 		if leaves := a != was && (was == 0 || was == 1); leaves || isKept || a > 0 && a < 1 || h.isNear(u) {
 			n.base, n.scores, n.numbers = append(n.base, a), append(n.scores, z), append(n.numbers, row)
 			n.nearWeights[class] += weight
-			picked = append(picked, int32(r))
+			picked = append(picked, r)
 			return 0
 		}
 		n.fixed.duals[class] += float64(a * weight)
 		return float64(float64(a*weight) * y)
 	})
-	n.blocks = []*block.Block{gatherRows(chunk, picked)}
+	n.blocks = []*block.Block{chunk.Gather(picked)}
 	t.takeSums(c, &n.sums, false)
 	return n
 }

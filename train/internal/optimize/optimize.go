@@ -15,9 +15,9 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -189,10 +189,11 @@ func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 		return t.Sums(ctx, all)
 	}
 	total := make([]float64, len(all))
-	scores, merge := scoresChunk(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
-	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
-		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scoredChunk) { merge(t.lossSums(s)) })
+	merge := func(sums []float64) { f64.Axpy(total, 1, sums) }
+	if !passes.InProcess(t.Rows) {
+		return total, scoresPass.Reduce(ctx, t.Rows, t.Workers, all, func(s *scoredChunk) { merge(t.lossSums(s)) })
 	}
+	scores := scoresChunk(t.Rows, all)
 	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) []float64 { return t.lossSums(scores(chunk)) }, merge)
 }
 
@@ -221,7 +222,7 @@ func (l *labels) at(r int) (y, weight float64) {
 	return float64(l.Y[r]), l.Weights[r]
 }
 
-var scoresPass = distributed.NewPerChunk("truncated.scores", scoresChunk)
+var scoresPass = passes.New("truncated.scores", scoresChunk)
 
 // scoresChunk returns the function that computes the scores of a chunk for each vector of weights.
 func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scoredChunk {

@@ -9,6 +9,7 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -19,7 +20,7 @@ type search struct {
 	TruncatedState
 	*table
 	hinge                      *smoothHinge // loss in place of Task.Loss; nil: Task.Loss
-	remote                     bool         // a cluster makes the passes over the rows; see remote.go
+	inProcess                  bool         // this process makes the passes over the rows; otherwise see pieces.go
 	features                   int
 	pointAtWeights, sparePoint point            // point at the weights; sparePoint lends its memory to the next point
 	vectors                    [5][]float64     // work memory of conjugateStep, for all columns
@@ -55,8 +56,7 @@ func newSearch(tally *Tally, h *smoothHinge) *search {
 	n := tally.Rows.Rows()
 	s := &search{Tally: tally, table: newTable(tally.Rows, tally.Workers), hinge: h, features: tally.Rows.Spec().Width()}
 	s.isExact = h != nil && s.cols <= MostHessianColumns
-	cluster, _ := block.RemoteOf(tally.Rows)
-	s.remote = cluster != nil
+	s.inProcess = passes.InProcess(tally.Rows)
 	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
 	return s
 }
@@ -100,8 +100,8 @@ func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound floa
 // firstPass makes the first pass.
 func (s *search) firstPass(ctx context.Context) error {
 	s.isDense = s.isExact
-	if s.remote {
-		return s.firstPassRemote(ctx)
+	if !s.inProcess {
+		return s.firstPassElsewhere(ctx)
 	}
 	if !s.isExact {
 		s.forms = make([]form, (s.Rows.Rows()+block.ChunkRows-1)/block.ChunkRows)
@@ -129,12 +129,12 @@ func (s *search) firstPass(ctx context.Context) error {
 	return s.endFirstPass(ctx, elements)
 }
 
-// firstPassRemote is firstPass on a cluster. It reads the labels, weights and sizes of the rows in a separate pass,
-// which isn't counted.
-func (s *search) firstPassRemote(ctx context.Context) error {
+// firstPassElsewhere is firstPass in other processes. It reads the labels, weights and sizes of the rows in a separate
+// pass, which isn't counted.
+func (s *search) firstPassElsewhere(ctx context.Context) error {
 	var elements []int64
 	row := 0
-	err := lookRemote(ctx, s.table, s.isExact, func(l *firstPassChunk) {
+	err := lookPass.Reduce(ctx, s.src, s.workers, s.isExact, func(l *firstPassChunk) {
 		for r := range l.Y {
 			s.y[row], s.weights[row] = l.at(r)
 			row++
@@ -187,8 +187,8 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 		}
 	}
 	var err error
-	if s.remote {
-		err = s.evaluateRemote(ctx, p, merge)
+	if !s.inProcess {
+		err = s.evaluateElsewhere(ctx, p, merge)
 	} else {
 		err = s.pass(ctx, !s.isExact, func(c *scratch, chunk block.Chunk, t *batchSums) {
 			if look != nil {
@@ -226,8 +226,8 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	return nil
 }
 
-// evaluateRemote is the pass of evaluate on a cluster. It calls merge with the sums of each batch.
-func (s *search) evaluateRemote(ctx context.Context, p *point, merge func(*batchSums)) error {
+// evaluateElsewhere is the pass of evaluate in other processes. It calls merge with the sums of each batch.
+func (s *search) evaluateElsewhere(ctx context.Context, p *point, merge func(*batchSums)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*batchSums
 	err := parallel.MergeInOrder(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
@@ -249,7 +249,7 @@ func (s *search) evaluateRemote(ctx context.Context, p *point, merge func(*batch
 	if s.isExact {
 		curvature = nil
 	}
-	return s.sumsRemote(ctx, factor, curvature, func(t *batchSums) {
+	return s.sumsElsewhere(ctx, factor, curvature, func(t *batchSums) {
 		part := parts[0]
 		parts = parts[1:]
 		part.columns, part.sums, part.squares = t.columns, t.sums, t.squares
@@ -306,8 +306,8 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 		visited += t.visitedRows
 	}
 	var err error
-	if s.remote {
-		err = s.productRemote(ctx, d, s.pointAtWeights.Curvature, scores, merge)
+	if !s.inProcess {
+		err = s.productElsewhere(ctx, d, s.pointAtWeights.Curvature, scores, merge)
 	} else {
 		padded := s.pad(d)
 		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *batchSums) {
@@ -330,8 +330,8 @@ func (s *search) scoreRows(ctx context.Context, d, scores, curvature []float64) 
 	visited := int64(0)
 	merge := func(n int64) { visited += n }
 	var err error
-	if s.remote {
-		err = s.flatScoresRemote(ctx, d, curvature, scores, merge)
+	if !s.inProcess {
+		err = s.flatScoresElsewhere(ctx, d, curvature, scores, merge)
 	} else {
 		padded := s.pad(d)
 		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {

@@ -53,7 +53,7 @@ type scratch struct {
 
 // A batchSums is the sums over the rows of a batch.
 type batchSums struct {
-	point         // without vectors; on a cluster, scores has the scores of some of the rows
+	point         // without vectors; from another process, scores has the scores of some of the rows
 	radius        float64
 	elements      int64    // number of elements, from the first pass, whose batches are chunks
 	visitedRows   int64    // number of visited rows
@@ -213,18 +213,6 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 	}
 	t.scratch.Put(c)
 	return nil
-}
-
-// gatherRows copies the rows of a chunk with the given numbers.
-func gatherRows(chunk block.Chunk, rows []int32) *block.Block {
-	to := &block.Block{}
-	if chunk.Sparse == nil {
-		to.X, to.Y = make([]float32, 0, len(rows)*chunk.Stride), make([]float32, 0, len(rows))
-	}
-	for _, row := range rows {
-		learner.AppendRow(to, chunk.Block, int(row))
-	}
-	return to
 }
 
 // rowNorm returns the norm of a row and the number of its elements, or 0 for a quick norm.

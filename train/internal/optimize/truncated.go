@@ -275,14 +275,14 @@ func (s *search) refactor(ctx context.Context) error {
 		s.pickSample(picks)
 	}
 	switch {
-	case s.remote && s.isExact:
-		err = s.hessianRemote(ctx, m, picks)
-	case s.remote:
-		err = s.scatterPicked(ctx, m, picks)
-	default:
+	case s.inProcess:
 		err = gram.Scatter(ctx, m, s.Rows, func(chunk block.Chunk, weights, _ []float64) {
 			copy(weights, picks[chunk.First:][:chunk.Len()])
 		}, s.Workers)
+	case s.isExact:
+		err = s.hessianElsewhere(ctx, m, picks)
+	default:
+		err = s.scatterPicked(ctx, m, picks)
 	}
 	if err != nil {
 		return err

@@ -6,23 +6,23 @@ import (
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/train/learner"
 )
 
-// passes are the tasks that make the passes of shards on a cluster, by the names of the learners.
-var passes = map[string]*distributed.Task[passArgs, ShardResult]{}
+// shardTasks are the tasks that make the passes of shards in other processes, by the names of the learners.
+var shardTasks = map[string]*passes.Task[passArgs, ShardResult]{}
 
-// Sharded makes a learner whose rules are Mixers ready for shards on a cluster, and returns it. A program calls it once
-// for a learner, when it begins.
+// Sharded makes a learner whose rules are Mixers ready for shards in other processes, and returns it. A program calls it
+// once for a learner, when it begins.
 func Sharded(l *learner.Learner) *learner.Learner {
-	passes[l.Name] = newPassTask(l)
+	shardTasks[l.Name] = newShardTask(l)
 	return l
 }
 
 // A shard is the place of a training among the trainings of all shards.
 type shard struct {
-	parent        *Training // the training of all shards; nil on a cluster
+	parent        *Training // the training of all shards; nil in another process
 	number        int
 	visitsAtBegin int64 // visits of the shard when its pass began or resumed
 }
@@ -47,7 +47,7 @@ func (t *Training) makeShards() (err error) {
 			m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
 		}
 		return member{m}, err
-	}, t.passesOnCluster)
+	}, t.epochElsewhere)
 	return err
 }
 
@@ -126,18 +126,18 @@ func (m member) Visits() int64 { return m.Training.Visits }
 func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
 type passArgs struct {
-	Settings []byte // the learner's options, encoded by distributed.Encode
+	Settings []byte // the learner's options, encoded by settings
 	Epoch    int64
 	W        []float32
 	Vectors  [][]float64
 }
 
-// newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
-func newPassTask(l *learner.Learner) *distributed.Task[passArgs, ShardResult] {
-	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (result ShardResult,
+// newShardTask returns the task that makes the pass of a shard in another process. A piece is a shard.
+func newShardTask(l *learner.Learner) *passes.Task[passArgs, ShardResult] {
+	return passes.NewTask(l.Name+".pass", func(ctx context.Context, piece passes.Piece, args passArgs) (result ShardResult,
 		err error) {
 		s := l.New()
-		if err := distributed.Decode(args.Settings, s); err != nil {
+		if err := checkpoint.Read(args.Settings, settings(s)); err != nil {
 			return result, err
 		}
 		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
@@ -155,15 +155,20 @@ func newPassTask(l *learner.Learner) *distributed.Task[passArgs, ShardResult] {
 	})
 }
 
-// passesOnCluster makes the passes of an epoch on a cluster, and returns the results of the shards.
-func (t *Training) passesOnCluster(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
+// settings writes or reads the options of a learner.
+func settings(s learner.Settings) func(*checkpoint.Walk) {
+	return func(w *checkpoint.Walk) { checkpoint.Value(w, reflect.ValueOf(s).Elem(), nil) }
+}
+
+// epochElsewhere makes the passes of an epoch in other processes, and returns the results of the shards.
+func (t *Training) epochElsewhere(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
 	s := t.Task.Settings.Copy()
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
-	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
+	encoded, err := checkpoint.Write(settings(s))
 	if err != nil {
 		return nil, err
 	}
-	err = distributed.Each(ctx, t.Src, passes[t.Learner.Name], passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
+	err = shardTasks[t.Learner.Name].Each(ctx, t.Src, passArgs{encoded, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
 		func(p ShardResult) error {
 			shards = append(shards, p)
 			return nil

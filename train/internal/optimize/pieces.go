@@ -6,15 +6,17 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
 
-// On a cluster, this process keeps the scores, labels, sample weights, curvatures and multipliers of all rows, and
-// computes losses. Other processes make the sums over columns. A piece is one or more whole batches, so all sums have
-// the order of a single process.
+// If other processes read the rows, this process keeps the scores, labels, sample weights, curvatures and multipliers of
+// all rows, and computes losses. The other processes make the sums over columns. They get the curvatures and factors of
+// their rows, not the weights: scores are sums over the steps of the search, and scores computed from the weights would
+// differ from them in the last digits. A piece is one or more whole batches, so all sums have the order of a single
+// process.
 
 // firstPassChunk is the data of a chunk from the first pass.
 type firstPassChunk struct {
@@ -25,8 +27,8 @@ type firstPassChunk struct {
 
 func (l *firstPassChunk) Fields() []any { return []any{&l.labels, &l.elements, &l.radius} }
 
-// lookPass is the first pass on a cluster.
-var lookPass = distributed.NewPerChunk("truncated.look", lookChunk)
+// lookPass is the first pass.
+var lookPass = passes.New("truncated.look", lookChunk)
 
 func lookChunk(src block.Source, isExact bool) func(block.Chunk) *firstPassChunk {
 	features := src.Spec().Width()
@@ -43,12 +45,7 @@ func lookChunk(src block.Source, isExact bool) func(block.Chunk) *firstPassChunk
 	}
 }
 
-// lookRemote calls add with the data of each chunk, in row order.
-func lookRemote(ctx context.Context, t *table, isExact bool, add func(*firstPassChunk)) error {
-	return distributed.Reduce(ctx, t.src, t.workers, lookPass, isExact, nil, add)
-}
-
-// A piece is one or more batches of a pass on a cluster, and the numbers of their chunks and rows.
+// A piece is one or more batches of a pass, and the numbers of their chunks and rows.
 type piece struct {
 	chunks  []int64
 	batches []batch // the batches; their ends count from the first chunk of the piece
@@ -56,10 +53,10 @@ type piece struct {
 }
 
 // pieces cuts the batches of rows into pieces. If batches are small, the pieces have nearly the sizes of
-// distributed.Consecutive.
+// passes.Consecutive.
 func pieces(batches []batch, rows int64) (cut []piece) {
 	first, rest := 0, batches
-	for _, chunks := range distributed.Consecutive(rows) {
+	for _, chunks := range passes.Consecutive(rows) {
 		p, end := piece{lo: int64(first) * block.ChunkRows}, int(chunks[len(chunks)-1])+1
 		last := first
 		for ; len(rest) > 0 && rest[0].End <= end; rest = rest[1:] {
@@ -90,22 +87,22 @@ type pieceArgs struct {
 	IsDense           bool
 }
 
-// tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the
+// tableOf returns the rows of a piece as a table. It returns passes.ErrOtherRows if the arguments don't fit the
 // rows.
-func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
+func tableOf(src passes.Piece, o *pieceArgs) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
 	t.batches, t.isDense = o.Batches, o.IsDense
 	before := 0
 	for _, g := range o.Batches {
 		if g.End <= before {
-			return nil, distributed.ErrOtherRows
+			return nil, passes.ErrOtherRows
 		}
 		before = g.End
 	}
 	isWrong := func(v []float64) bool { return v != nil && len(v) != rows }
 	if before != (rows+block.ChunkRows-1)/block.ChunkRows || o.Factor == nil && o.Curvature == nil || isWrong(o.Factor) ||
 		isWrong(o.Curvature) {
-		return nil, distributed.ErrOtherRows
+		return nil, passes.ErrOtherRows
 	}
 	return t, nil
 }
@@ -113,12 +110,12 @@ func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 // The tasks of the passes over batches. sumsTask and productTask return the sums of each batch of a piece; productTask
 // also returns the scores of the rows with a curvature. flatScoresTask returns scores of single rows.
 var (
-	sumsTask       = distributed.NewOwn("truncated.sums", sumsOf)
-	productTask    = distributed.NewOwn("truncated.product", productOf)
-	flatScoresTask = distributed.NewOwn("truncated.rest", flatScoresOf)
+	sumsTask       = passes.NewOwnTask("truncated.sums", sumsOf)
+	productTask    = passes.NewOwnTask("truncated.product", productOf)
+	flatScoresTask = passes.NewOwnTask("truncated.rest", flatScoresOf)
 )
 
-func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *pieceArgs) (parts []*batchSums, err error) {
+func sumsOf(ctx context.Context, src passes.Piece, _ struct{}, o *pieceArgs) (parts []*batchSums, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -133,7 +130,7 @@ func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *pieceArgs
 	return parts, err
 }
 
-func productOf(ctx context.Context, src distributed.Piece, d []float64, o *pieceArgs) (parts []*batchSums, err error) {
+func productOf(ctx context.Context, src passes.Piece, d []float64, o *pieceArgs) (parts []*batchSums, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -147,7 +144,7 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *piece
 	return parts, err
 }
 
-func flatScoresOf(ctx context.Context, src distributed.Piece, d []float64, o *pieceArgs) (scores []float64, err error) {
+func flatScoresOf(ctx context.Context, src passes.Piece, d []float64, o *pieceArgs) (scores []float64, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -173,17 +170,17 @@ func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 	return some
 }
 
-// sumsRemote makes the pass of columnSums on the cluster. It calls merge with the sums of each batch. A nil curvature
+// sumsElsewhere makes the pass of columnSums in other processes. It calls merge with the sums of each batch. A nil curvature
 // makes no squares.
-func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
+func (t *table) sumsElsewhere(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
 	cut, n := pieces(t.batches, t.src.Rows()), 0
-	err := distributed.EachOwn(ctx, t.src, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
+	err := sumsTask.Each(ctx, t.src, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
 		args := t.argsOf(cut[i], curvature)
 		args.Factor = factor[cut[i].lo:cut[i].hi]
 		return args
 	}, func(sums []*batchSums) error {
 		if n += len(sums); n > len(t.batches) {
-			return distributed.ErrOtherRows
+			return passes.ErrOtherRows
 		}
 		for _, t := range sums {
 			merge(t)
@@ -191,15 +188,15 @@ func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, mer
 		return nil
 	})
 	if err == nil && n < len(t.batches) {
-		err = distributed.ErrOtherRows
+		err = passes.ErrOtherRows
 	}
 	return err
 }
 
-// productRemote makes the pass of product on the cluster.
-func (t *table) productRemote(ctx context.Context, d, curvature, scores []float64, merge func(*batchSums)) error {
+// productElsewhere makes the pass of product in other processes.
+func (t *table) productElsewhere(ctx context.Context, d, curvature, scores []float64, merge func(*batchSums)) error {
 	cut, row := pieces(t.batches, t.src.Rows()), 0
-	return distributed.EachOwn(ctx, t.src, productTask, d, chunksOf(cut),
+	return productTask.Each(ctx, t.src, d, chunksOf(cut),
 		func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) }, func(sums []*batchSums) error {
 			for _, t := range sums {
 				row = spreadScores(scores, t.Scores, curvature, row, false)
@@ -210,10 +207,10 @@ func (t *table) productRemote(ctx context.Context, d, curvature, scores []float6
 		})
 }
 
-// flatScoresRemote makes the pass of scoreFlatRows on the cluster.
-func (t *table) flatScoresRemote(ctx context.Context, d, curvature, scores []float64, merge func(int64)) error {
+// flatScoresElsewhere makes the pass of scoreFlatRows in other processes.
+func (t *table) flatScoresElsewhere(ctx context.Context, d, curvature, scores []float64, merge func(int64)) error {
 	cut, row := pieces(t.batches, t.src.Rows()), 0
-	return distributed.EachOwn(ctx, t.src, flatScoresTask, d, chunksOf(cut),
+	return flatScoresTask.Each(ctx, t.src, d, chunksOf(cut),
 		func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) }, func(some []float64) error {
 			row = spreadScores(scores, some, curvature, row, true)
 			merge(int64(len(some)))
@@ -244,11 +241,11 @@ func spreadScores(scores, some, curvature []float64, row int, flat bool) int {
 }
 
 // hessianTask returns, for each chunk of a piece, X' diag(s) X with the curvatures s of its rows.
-var hessianTask = distributed.NewOwn("truncated.hessian", hessianOf)
+var hessianTask = passes.NewOwnTask("truncated.hessian", hessianOf)
 
-func hessianOf(ctx context.Context, src distributed.Piece, _ struct{}, curvature []float64) (products [][]float64, err error) {
+func hessianOf(ctx context.Context, src passes.Piece, _ struct{}, curvature []float64) (products [][]float64, err error) {
 	if int64(len(curvature)) != src.Rows() {
-		return nil, distributed.ErrOtherRows
+		return nil, passes.ErrOtherRows
 	}
 	spec := src.Spec()
 	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) []float64 {
@@ -258,11 +255,11 @@ func hessianOf(ctx context.Context, src distributed.Piece, _ struct{}, curvature
 	return products, err
 }
 
-// hessianRemote adds X' diag(s) X with the curvatures s of the rows to m, on the cluster.
-func (t *table) hessianRemote(ctx context.Context, m *gram.Triangle, curvature []float64) error {
-	all, rows := distributed.Consecutive(t.src.Rows()), t.src.Rows()
-	return distributed.EachOwn(ctx, t.src, hessianTask, struct{}{}, all, func(i int) []float64 {
-		lo, hi := distributed.RowsOf(all[i], rows)
+// hessianElsewhere adds X' diag(s) X with the curvatures s of the rows to m, in other processes.
+func (t *table) hessianElsewhere(ctx context.Context, m *gram.Triangle, curvature []float64) error {
+	all, rows := passes.Consecutive(t.src.Rows()), t.src.Rows()
+	return hessianTask.Each(ctx, t.src, struct{}{}, all, func(i int) []float64 {
+		lo, hi := passes.RowsOf(all[i], rows)
 		return curvature[lo:hi]
 	}, func(products [][]float64) error {
 		for _, p := range products {
@@ -290,11 +287,11 @@ type (
 )
 
 // nearTask finds the near rows of a piece.
-var nearTask = distributed.NewOwn("truncated.near", nearOf)
+var nearTask = passes.NewOwnTask("truncated.near", nearOf)
 
-func nearOf(ctx context.Context, src distributed.Piece, args *nearArgs, own *nearOwn) (r *nearResult, err error) {
+func nearOf(ctx context.Context, src passes.Piece, args *nearArgs, own *nearOwn) (r *nearResult, err error) {
 	if int64(len(own.Base)) != src.Rows() {
-		return nil, distributed.ErrOtherRows
+		return nil, passes.ErrOtherRows
 	}
 	r = &nearResult{Base: own.Base}
 	err = newTable(src.Source, src.Workers).eachNear(ctx, args.W, &smoothHinge{Slope: args.Slope, Base: own.Base}, own.Kept,
@@ -302,11 +299,11 @@ func nearOf(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 	return r, err
 }
 
-// eachNearRemote is eachNear on the cluster of src.
-func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
-	all, next := distributed.Consecutive(src.Rows()), 0
-	return distributed.EachOwn(ctx, src, nearTask, &nearArgs{w, h.Slope}, all, func(i int) *nearOwn {
-		lo, hi := distributed.RowsOf(all[i], src.Rows())
+// eachNearElsewhere is eachNear in the processes that read src.
+func eachNearElsewhere(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
+	all, next := passes.Consecutive(src.Rows()), 0
+	return nearTask.Each(ctx, src, &nearArgs{w, h.Slope}, all, func(i int) *nearOwn {
+		lo, hi := passes.RowsOf(all[i], src.Rows())
 		first, _ := slices.BinarySearch(kept, lo)
 		end, _ := slices.BinarySearch(kept, hi)
 		own := &nearOwn{Base: h.Base[lo:hi]}
@@ -315,9 +312,9 @@ func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoot
 		}
 		return own
 	}, func(r *nearResult) error {
-		lo, hi := distributed.RowsOf(all[next], src.Rows())
+		lo, hi := passes.RowsOf(all[next], src.Rows())
 		if next++; int64(len(r.Base)) != hi-lo {
-			return distributed.ErrOtherRows
+			return passes.ErrOtherRows
 		}
 		copy(h.Base[lo:hi], r.Base)
 		for _, n := range r.Chunks {
@@ -330,60 +327,24 @@ func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoot
 	})
 }
 
-// pickTask returns the rows whose numbers in the piece are the argument: one block for each chunk with a picked row.
-var pickTask = distributed.NewOwn("truncated.picked", pickRows)
-
-func pickRows(ctx context.Context, src distributed.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
-	for chunks, err := range block.Chunks(ctx, src.Source, 1) {
-		if err != nil {
-			return nil, err
-		}
-		for _, chunk := range chunks {
-			var picked []int32
-			for ; len(rows) > 0 && int64(rows[0]) < chunk.First+int64(chunk.Len()); rows = rows[1:] {
-				picked = append(picked, int32(int64(rows[0])-chunk.First))
-			}
-			if picked != nil {
-				rows := gatherRows(chunk, picked)
-				rows.Y, rows.W = nil, nil
-				blocks = append(blocks, rows)
-			}
+// scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It gathers the rows with a weight.
+// Rows of one chunk stay together in a chunk, so the sums have the same order.
+func (t *table) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
+	var picked []int64
+	for row, w := range weights {
+		if w != 0 {
+			picked = append(picked, int64(row))
 		}
 	}
-	return blocks, nil
-}
-
-// scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It fetches the rows with a weight
-// from the cluster. Rows of one chunk stay together in a chunk, so the sums have the same order.
-func (t *table) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
-	all := distributed.Consecutive(t.src.Rows())
-	var blocks []*block.Block
-	row := 0
-	err := distributed.EachOwn(ctx, t.src, pickTask, struct{}{}, all, func(i int) (rows []uint32) {
-		lo, hi := distributed.RowsOf(all[i], t.src.Rows())
-		for r, w := range weights[lo:hi] {
-			if w != 0 {
-				rows = append(rows, uint32(r))
-			}
-		}
-		return rows
-	}, func(chunks []*block.Block) error {
-		for _, b := range chunks {
-			b = b.Clone() // a copy in aligned memory
-			b.First = int64(len(blocks)) * block.ChunkRows
-			for range b.Len() {
-				for weights[row] == 0 {
-					row++
-				}
-				b.W = append(b.W, weights[row])
-				row++
-			}
-			blocks = append(blocks, b)
-		}
-		return nil
-	})
+	blocks, err := passes.Gather(ctx, t.src, picked)
 	if err != nil {
 		return err
+	}
+	for _, b := range blocks {
+		b.W = b.W[:0]
+		for range b.Len() {
+			b.W, picked = append(b.W, weights[picked[0]]), picked[1:]
+		}
 	}
 	rows := block.AssumeValid(block.NewData(t.src.Spec(), blocks))
 	return gram.Scatter(ctx, m, rows, func(chunk block.Chunk, s, _ []float64) { copy(s, chunk.W) }, t.workers)

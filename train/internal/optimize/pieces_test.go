@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 )
@@ -74,13 +74,13 @@ func TestBatchesOfPiece(t *testing.T) {
 		for _, g := range o.Batches {
 			lo, hi := from*block.ChunkRows, min(len(x), g.End*block.ChunkRows)
 			alone := &pieceArgs{[]batch{{g.End - from, g.HasAllColumns}}, o.Factor[lo:hi], o.Curvature[lo:hi], o.IsDense}
-			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
+			src := passes.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
 			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
 			each, products, from = append(each, sums...), append(products, product...), g.End
 		}
 		for _, src := range []block.Source{d, testproblems.Stream{Data: d}} {
-			all := distributed.Piece{Source: src, Workers: 3}
+			all := passes.Piece{Source: src, Workers: 3}
 			if got, err := sumsOf(t.Context(), all, struct{}{}, o); err != nil || !reflect.DeepEqual(got, each) {
 				t.Errorf("sums %v, error %v, want %v", got, err, each)
 			}
@@ -93,7 +93,7 @@ func TestBatchesOfPiece(t *testing.T) {
 			{o.Batches[:2], o.Factor, o.Curvature, o.IsDense},
 			{[]batch{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature, o.IsDense},
 		} {
-			if _, err := sumsOf(t.Context(), distributed.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
+			if _, err := sumsOf(t.Context(), passes.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
 				t.Error("arguments for other rows are no error")
 			}
 		}

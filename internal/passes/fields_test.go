@@ -1,4 +1,4 @@
-package distributed_test
+package passes_test
 
 import (
 	"reflect"
@@ -6,7 +6,7 @@ import (
 
 	_ "halfspace/dataset"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	_ "halfspace/internal/train" // registers the tasks of all learners
 )
 
@@ -14,7 +14,7 @@ import (
 // other than errors.
 func TestFields(t *testing.T) {
 	seen := map[reflect.Type]bool{}
-	for _, of := range distributed.Types() {
+	for _, of := range passes.Types() {
 		check(t, of, seen)
 	}
 	if len(seen) < 100 {

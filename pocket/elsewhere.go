@@ -4,17 +4,11 @@ import (
 	"context"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 )
 
-// remote tells whether a cluster counts the errors on the rows of src.
-func remote(src block.Source) bool {
-	cluster, _ := block.RemoteOf(src)
-	return cluster != nil
-}
-
 // errorsPass counts the errors of candidates in each chunk. Its arguments are the candidates' weights.
-var errorsPass = distributed.NewPerChunk("pocket.errors", errorsOfChunk)
+var errorsPass = passes.New("pocket.errors", errorsOfChunk)
 
 // chunkErrors are the errors of each candidate in a chunk.
 type chunkErrors struct {
@@ -52,14 +46,14 @@ func errorsOfChunk(src block.Source, weights []float64) func(block.Chunk) chunkE
 	}
 }
 
-// countOnCluster counts the errors of the candidates on all rows, and sums their sample weights, on the cluster. It
-// drops no candidate. It returns the sum of the sample weights of all rows.
-func (j *judge) countOnCluster(ctx context.Context) (total float64, err error) {
+// countElsewhere counts the errors of the candidates on all rows, and sums their sample weights, in the processes that read
+// the rows. It drops no candidate. It returns the sum of the sample weights of all rows.
+func (j *judge) countElsewhere(ctx context.Context) (total float64, err error) {
 	weights, noLabels := make([]float64, len(j.w)), false
 	for i, v := range j.w {
 		weights[i] = float64(v)
 	}
-	err = distributed.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e chunkErrors) {
+	err = errorsPass.Reduce(ctx, j.src, j.workers, weights, func(e chunkErrors) {
 		for i, t := range e.tallies {
 			j.counts[i] += t.rows
 			j.weights[i] += t.weight

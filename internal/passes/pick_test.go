@@ -1,21 +1,13 @@
-package distributed_test
+package passes_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"halfspace/internal/block"
-	"halfspace/internal/distributed"
+	"halfspace/internal/passes"
 	"halfspace/internal/testproblems"
 )
-
-// A chosenRows is some rows of a source, with their cluster.
-type chosenRows struct {
-	block.Source
-	cluster block.Cluster
-}
-
-func (c chosenRows) Remote() (block.Cluster, []block.View) { return c.cluster, nil }
 
 // TestPicked: a cluster has the same chosen rows as this process, also where chunks have none, or all.
 func TestPicked(t *testing.T) {
@@ -31,22 +23,17 @@ func TestPicked(t *testing.T) {
 			}
 		}
 		remote := testproblems.NewRemote(d, 5)
-		all := block.Source(remote)
-		chosen := distributed.Pick(block.Source(d), n, block.ChunkRows, func() func(float32) bool {
+		keep := func() func(float32) bool {
 			row := -1
 			return func(float32) bool { row++; return bits[row/64]>>(row%64)&1 > 0 }
-		})
-		want, err := block.Fingerprint(t.Context(), chosen, 1)
+		}
+		want, err := block.Fingerprint(t.Context(), passes.Pick(d, n, block.ChunkRows, keep, bits), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := distributed.Fingerprint(t.Context(),
-			block.Source(chosenRows{chosen, distributed.PickedCluster(all, bits)}), 1)
+		got, err := passes.Fingerprint(t.Context(), passes.Pick(remote, n, block.ChunkRows, keep, bits), 1)
 		if err != nil || got != want || remote.Read() > 0 {
 			t.Errorf("a share of %v: %s, want %s, error %v, %d passes in this process", share, got, want, err, remote.Read())
 		}
-	}
-	if distributed.PickedCluster(block.Source(d), nil) != nil {
-		t.Error("rows in memory have a cluster")
 	}
 }

@@ -1,10 +1,10 @@
-package distributed
+package passes
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"math/bits"
+	"reflect"
 	"slices"
 
 	"halfspace/internal/block"
@@ -13,15 +13,31 @@ import (
 // Pick returns a source of some rows of src, in their order. For each pass it calls keep once, and then calls the
 // function that keep returned with the label of each row of src in turn; that function tells whether the source has the
 // row. rows is the number of rows of the source, and each the largest number of rows in its blocks.
-func Pick(src block.Source, rows int64, each int, keep func() func(y float32) bool) block.Source {
-	return pickedSource{src, rows, each, keep}
+//
+// If chosen isn't nil, the processes that read src read the source too: row i of src is chosen if bit i%64 of
+// chosen[i/64] is set. A nil chosen leaves the reading to this process.
+func Pick(src block.Source, rows int64, each int, keep func() func(y float32) bool, chosen []uint64) block.Source {
+	p := pickedSource{src, rows, each, keep, nil}
+	if chosen != nil && !InProcess(src) {
+		p.choice = newChoice(src, chosen)
+	}
+	return p
 }
 
 type pickedSource struct {
 	block.Source
-	rows int64
-	each int
-	keep func() func(y float32) bool
+	rows   int64
+	each   int
+	keep   func() func(y float32) bool
+	choice *choice // for other processes; nil: this process reads the rows
+}
+
+// Remote returns the cluster of the picked rows; see block.Remote.
+func (p pickedSource) Remote() (block.Cluster, []block.View) {
+	if p.choice == nil {
+		return nil, nil
+	}
+	return p.choice, nil
 }
 
 func (p pickedSource) Rows() int64 { return p.rows }
@@ -76,71 +92,64 @@ func copyRow(to *block.Block, n int, from *block.Block, r int) {
 	}
 }
 
-// PickedCluster returns a cluster that makes passes over the chosen rows of src, in their order. Row i is chosen if bit
-// i%64 of chosen[i/64] is set. The cluster sends each piece to the cluster of src, with the chunks of src that hold the
-// piece's rows. PickedCluster returns nil if src has no cluster.
-func PickedCluster(src block.Source, chosen []uint64) block.Cluster {
-	if cluster, _ := block.RemoteOf(src); cluster == nil {
-		return nil
-	}
-	c := &choice{src: src, chosenBits: chosen}
-	n := int64(0)
-	for chunk := range slices.Chunk(chosen, words) {
-		c.rowsBefore = append(c.rowsBefore, n)
-		for _, w := range chunk {
-			n += int64(bits.OnesCount64(w))
-		}
-	}
-	c.rowsBefore = append(c.rowsBefore, n)
-	return c
-}
-
 // words is the number of words with the bits of one chunk.
 const words = block.ChunkRows / 64
 
-// A choice is a cluster for some rows of src.
+// A choice is a cluster for some rows of src. It passes each piece on to the cluster of src, with the chunks of src that
+// hold the rows of the piece.
 type choice struct {
 	src        block.Source
 	chosenBits []uint64
 	rowsBefore []int64 // number of chosen rows before each chunk of src; the last element is their total
 }
 
-// pickTask computes the task in its argument on the chosen rows of a piece. Its result is the bytes of that task's
-// result.
-var pickTask = NewOwn("passes.pick", pickPiece)
-
-// A pick is a piece's own arguments.
-type pick struct {
-	chosenBits []uint64 // the bits of the rows of its chunks
-	ownArgs    []byte   // of EncodeOwn
-	err        string
+func newChoice(src block.Source, chosen []uint64) *choice {
+	c, n := &choice{src: src, chosenBits: chosen}, int64(0)
+	for chunk := range slices.Chunk(chosen, words) {
+		c.rowsBefore = append(c.rowsBefore, n)
+		n += ones(chunk)
+	}
+	c.rowsBefore = append(c.rowsBefore, n)
+	return c
 }
 
-func (p *pick) Fields() []any { return []any{&p.chosenBits, &p.ownArgs, &p.err} }
+func ones(bitmap []uint64) (n int64) {
+	for _, w := range bitmap {
+		n += int64(bits.OnesCount64(w))
+	}
+	return n
+}
+
+// pickView leaves the chosen rows of a piece, which the own arguments of the piece tell.
+const pickView = "passes.pick"
+
+var _ = newView(pickView, reflect.TypeFor[struct{}](), leavePicked)
+
+// Picked is the own arguments of a piece with a view that picks rows. IsPick tells such views.
+type Picked struct {
+	Chosen []uint64 // a bit for each row of the piece's chunks
+	Own    any      // the own arguments for the views that follow, and for the task
+}
+
+// IsPick tells whether the own arguments of a piece with the view are a Picked.
+func IsPick(v block.View) bool { return v.Name == pickView }
 
 // Pass makes a pass; see block.Cluster.
 func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
-	coded, err := EncodePass(p)
-	if err != nil {
-		return err
-	}
-	pieces := make([][]int64, len(p.Pieces))
+	cluster, views := block.RemoteOf(c.src)
+	inner, pieces := p, make([][]int64, len(p.Pieces))
 	for i, chunks := range p.Pieces {
 		pieces[i] = c.chunksAround(chunks)
 	}
-	return EachOwn(ctx, c.src, pickTask, coded, pieces, func(i int) pick {
-		own, err := EncodeOwn(p, i)
-		if err != nil {
-			return pick{err: err.Error()}
+	p.Pieces, p.Views = pieces, slices.Concat(views, []block.View{{Name: pickView, Args: struct{}{}}}, p.Views)
+	p.OwnArgs = func(i int) any {
+		own := Picked{Chosen: c.bits(inner.Pieces[i], pieces[i])}
+		if inner.OwnArgs != nil {
+			own.Own = inner.OwnArgs(i)
 		}
-		return pick{chosenBits: c.bits(p.Pieces[i], pieces[i]), ownArgs: own}
-	}, func(r []byte) error {
-		result, err := DecodeResult(p, r)
-		if err != nil {
-			return err
-		}
-		return merge(result)
-	})
+		return own
+	}
+	return cluster.Pass(ctx, p, merge)
 }
 
 // chunksAround returns the chunks of src that contain rows of the given chunks of the choice.
@@ -175,27 +184,21 @@ func (c *choice) bits(chunks, of []int64) (all []uint64) {
 	return all
 }
 
-func pickPiece(ctx context.Context, piece Piece, coded []byte, own pick) ([]byte, error) {
-	if own.err != "" {
-		return nil, errors.New(own.err)
+// leavePicked returns the chosen rows of a piece, in blocks of a chunk, and the own arguments that are left.
+func leavePicked(ctx context.Context, src block.Source, _, own any) (block.Source, any, error) {
+	picked, is := own.(Picked)
+	if !is {
+		return nil, nil, ErrProgramsDiffer
 	}
-	pass, err := DecodePass(coded)
-	if err != nil {
-		return nil, err
-	}
-	n := int64(0)
-	for _, w := range own.chosenBits {
-		n += int64(bits.OnesCount64(w))
-	}
-	chosen, err := block.Collect(ctx, Pick(piece.Source, n, block.ChunkRows, func() func(float32) bool {
+	rows, err := block.Collect(ctx, Pick(src, ones(picked.Chosen), block.ChunkRows, func() func(float32) bool {
 		row := -1
 		return func(float32) bool {
 			row++
-			return own.chosenBits[row/64]>>(row%64)&1 > 0
+			return picked.Chosen[row/64]>>(row%64)&1 > 0
 		}
-	}))
+	}, nil))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return Run(ctx, pass, own.ownArgs, block.AssumeValid(block.Source(chosen)), piece.Number, piece.Workers)
+	return block.AssumeValid(block.Source(rows)), picked.Own, nil
 }
