@@ -30,10 +30,9 @@ type Budget struct {
 	// Passes returns the bytes of memory that passes over rows that don't fit need, beside the bytes of a pass in the order
 	// of the rows. room is the number of bytes that are left. nil: none.
 	Passes func(rows, pass, room int64, bytes func(rows int64) int64) int64
-	// Cluster, unless it is nil or there is a Cache, returns other processes, which make the passes over the rows of a plan.
-	// rows is the number of these rows. Then this process streams the rows, for work that the others can't do. For the plan
-	// without a file, Cluster returns the processes that learn the features; see Options.Cluster.
-	Cluster func(plan SharedPlan, rows int64) (block.Cluster, error)
+	// Engine, unless it is nil or there is a Cache, opens the rows in other processes too. Then this process streams the
+	// rows, for work that the others can't do.
+	Engine Engine
 	// SetLimit, unless nil, is called with the bytes of memory to which the garbage collector should be limited.
 	SetLimit func(bytes int64)
 }
@@ -121,8 +120,8 @@ func Open(ctx context.Context, paths []string, opt Options, b Budget) (*Rows, er
 	if b.Cache != "" {
 		return t.openCache(ctx, opt, b)
 	}
-	if b.Cluster != nil && opt.Spec == nil {
-		if opt.Cluster, err = b.Cluster(SharedPlan{}, 0); err != nil {
+	if b.Engine != nil && opt.Spec == nil {
+		if opt.Cluster, err = b.Engine(SharedPlan{}, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -144,8 +143,8 @@ func (p *Plan) Open(ctx context.Context, b Budget) (*Rows, error) {
 const manyBytes = 64 << 20
 
 func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
-	if b.Cluster != nil {
-		return p.openDistributed(ctx, b.Cluster)
+	if b.Engine != nil {
+		return p.openDistributed(ctx, b.Engine)
 	}
 	b = b.withLimit(p.table.opt.Memory)
 	bytes := p.bytes(b)

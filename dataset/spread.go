@@ -139,6 +139,10 @@ func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
 	return d.plan(ctx)
 }
 
+// An Engine opens the rows of a plan in other processes, which make passes over them. rows is the number of these rows. For
+// the plan without a file, it returns the processes that learn the features; see Options.Cluster.
+type Engine func(plan SharedPlan, rows int64) (block.Cluster, error)
+
 // distributedRows is a stream whose rows a cluster reads too.
 type distributedRows struct {
 	*Stream
@@ -148,8 +152,8 @@ type distributedRows struct {
 // Remote returns the cluster; see block.Remote.
 func (d distributedRows) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
 
-// openDistributed returns rows over which a cluster makes passes; see Budget.Cluster.
-func (p *Plan) openDistributed(ctx context.Context, of func(SharedPlan, int64) (block.Cluster, error)) (*Rows, error) {
+// openDistributed returns rows over which a cluster makes passes; see Budget.Engine.
+func (p *Plan) openDistributed(ctx context.Context, of Engine) (*Rows, error) {
 	stream, err := p.streamed(ctx)
 	if err != nil {
 		return nil, err

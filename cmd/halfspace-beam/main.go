@@ -23,6 +23,7 @@ import (
 	"halfspace/cmd/halfspace-beam/internal/cluster"
 	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/objects"
 )
@@ -218,8 +219,8 @@ func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int
 			}
 		}
 	}()
-	return cli.MainOn(func(f console.Files) (block.Cluster, error) {
-		c, err := cluster.New(options(), cluster.Files(f))
+	return cli.MainOn(func(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
+		c, err := cluster.New(options(), cluster.Files{Plan: plan, Rows: rows})
 		if err == nil {
 			clusters = append(clusters, c)
 		}

@@ -2,11 +2,14 @@ package passes_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"halfspace/internal/block"
 	"halfspace/internal/passes"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/learner"
 )
 
 // TestPicked: a cluster has the same chosen rows as this process, also where chunks have none, or all.
@@ -35,5 +38,36 @@ func TestPicked(t *testing.T) {
 		if err != nil || got != want || remote.Read() > 0 {
 			t.Errorf("a share of %v: %s, want %s, error %v, %d passes in this process", share, got, want, err, remote.Read())
 		}
+	}
+}
+
+// TestPickedTwice: other processes pick rows among picked rows that were changed, and gather some of them.
+func TestPickedTwice(t *testing.T) {
+	const rows = 5*block.ChunkRows + 77
+	d := testproblems.Logistic(rows, 2)
+	remote := testproblems.NewRemote(d, 6)
+	double := func(src block.Source) block.Source { return learner.WithClassWeights(src, []float64{2, 3}) }
+	allBut := func(src block.Source, every int) block.Source { // all rows but each row number every-1, 2 every-1, ...
+		bits, n := make([]uint64, (src.Rows()+63)/64), int64(0)
+		for row := range int(src.Rows()) {
+			if row%every != every-1 {
+				bits[row/64] |= 1 << (row % 64)
+				n++
+			}
+		}
+		return passes.Pick(src, n, block.ChunkRows, func() func(float32) bool {
+			row := -1
+			return func(float32) bool { row++; return row%every != every-1 }
+		}, bits)
+	}
+	var fingerprints [2]string
+	var gathered [2][]*block.Block
+	for i, src := range []block.Source{testproblems.Stream{Data: d}, remote} {
+		src = allBut(double(allBut(src, 3)), 5)
+		fingerprints[i] = require.Value(passes.Fingerprint(t.Context(), src, 2))(t)
+		gathered[i] = require.Value(passes.Gather(t.Context(), src, []int64{0, 7, block.ChunkRows - 1, 2*block.ChunkRows + 1, src.Rows() - 1}))(t)
+	}
+	if fingerprints[0] != fingerprints[1] || !reflect.DeepEqual(gathered[0], gathered[1]) || len(gathered[0]) != 2 || remote.Read() > 0 {
+		t.Errorf("fingerprints %v, gathered %v, %d passes in this process", fingerprints, gathered, remote.Read())
 	}
 }

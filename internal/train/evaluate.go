@@ -322,15 +322,20 @@ func countErrors(ctx context.Context, m *model.Model, src block.Source, workers 
 		}
 		t.Rows += int64(len(b.Y)) // scores from another process come without features
 	}
+	err = eachScored(ctx, m, src, workers, add)
+	return t, err
+}
+
+// eachScored calls add with the scores of some rows by m, and a block that has their labels and weights, and their features
+// if this process reads the rows. Both are valid until add returns.
+func eachScored(ctx context.Context, m *model.Model, src block.Source, workers int, add func([][]float32, *block.Block)) error {
 	if !passes.InProcess(src) {
-		err = scoreElsewhere(ctx, m, src, add, func() error { return nil })
-		return t, err
+		return scoreElsewhere(ctx, m, src, add, func() error { return nil })
 	}
-	err = eachScoredBlock(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
+	return eachScoredBlock(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
 		add(scores, b)
 		return nil
 	})
-	return t, err
 }
 
 // eachScoredBlock calls add with each block and its scores by m, which are valid until the call returns.

@@ -63,16 +63,11 @@ func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*
 		return nil, err
 	}
 	j.opt.stage(Stage{Name: "judging the held-out rows"})
-	inProcess := passes.InProcess(j.validation)
-	if inProcess {
-		err = h.addAll(ctx, m, j.validation, 0, j.Workers())
-	} else {
-		err = h.AddElsewhere(ctx, m, j.validation, func() error { return nil })
-	}
+	err = h.addAll(ctx, m, j.validation, 0, j.Workers())
 	if err == nil && parts != nil {
 		h.renumber(0, parts)
 	}
-	if err == nil && inProcess {
+	if err == nil && passes.InProcess(j.validation) {
 		h.LearningCurve, err = j.learningCurve(ctx, m, j.validation)
 	}
 	return h, err
@@ -81,11 +76,10 @@ func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*
 // addAll adds rows with their scores by m. Their numbers begin with first.
 func (h *HeldOutEvaluation) addAll(ctx context.Context, m *model.Model, rows block.Source, first int64, workers int) error {
 	h.spec = m.Spec()
-	err := eachScoredBlock(ctx, m, rows.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
+	err := eachScored(ctx, m, rows, workers, func(scores [][]float32, b *block.Block) {
 		moved := *b
 		moved.First += first
 		h.add(scores, &moved)
-		return nil
 	})
 	return cmp.Or(err, ctx.Err())
 }

@@ -56,6 +56,7 @@ var remoteTrainings = []struct {
 	{training{"weighted", "adagrad", "shards=2 epochs=3 order=shuffle"}, "adagrad.pass train.evaluate"},
 	{training{"two", "adagrad", "shards=2 epochs=3 loss=hinge"}, "adagrad.pass train.evaluate"},
 	{training{"weighted,sparse two", "logistic", "holdout=0.2"}, "fit.classes train.classes"},
+	{training{"thin", "svm", "holdout=0.2 epochs=12"}, "fit.classes truncated.look truncated.sums truncated.product"},
 	{training{"longer", "pocket", "shards=2 epochs=3 holdout=0.2"}, "fit.classes train.classes"},
 	{training{"longer three", "passive-aggressive", "shards=2 epochs=3 holdout=0.4 balanced"}, "fit.classes train.classes"},
 	{training{"two", "lda", "cv=3"}, "fit.classes train.classes"},

@@ -96,8 +96,7 @@ func judgeChunk(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	w, of := paddedVectors(args.Weights, src.Spec().Cols()), args.Loss.function()
 	return func(chunk block.Chunk) judgement {
 		if of == nil {
-			return judgement{Err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same "+
-				"version everywhere", args.Loss)}
+			return judgement{Err: fmt.Errorf("no loss is called %q: %w", args.Loss, passes.ErrProgramsDiffer)}
 		}
 		if err := chunk.CheckLabels(len(w)); err != nil {
 			return judgement{Err: err}

@@ -38,7 +38,7 @@ const (
 // Mixes lists every mix, the default first.
 var Mixes = []Mix{Uniform, Mistakes}
 
-// mostShards is the largest number of shards. It is far more than any cluster has cores, and it fits in 32 bits.
+// mostShards is the largest number of shards. It is far more than the cores that any training has, and it fits in 32 bits.
 const mostShards = 1 << 20
 
 // Options are the passes of a learner over the rows, and how the training runs. A field of the first group is an option of
@@ -219,7 +219,7 @@ type Result struct {
 
 	// Candidates is the number of weight vectors that the pocket judged. RowsScored is the number of rows that it
 	// scored for that; a row counts once for each candidate. The literal algorithm scores all rows for each candidate,
-	// and so does a cluster.
+	// and so do other processes that read the rows.
 	Candidates, RowsScored int64
 	// Curve is the weights that had fewer errors than all weights before them, from the initial zeros to the kept
 	// weights.

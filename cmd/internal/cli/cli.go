@@ -29,7 +29,6 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/train"
 	"halfspace/dataset"
-	"halfspace/internal/block"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -62,8 +61,8 @@ func endingSignals() []os.Signal {
 // work; a second one ends the process at once.
 func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args, stdout, stderr) }
 
-// MainOn is Main with a cluster: other processes that also make passes over the rows; see console.App.
-func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
+// MainOn is Main with an engine, which opens rows in other processes; see console.App.
+func MainOn(engine dataset.Engine, args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
 	collectLater(args)
 	ending, hangup := endingSignals(), make(chan os.Signal, 1)
@@ -73,7 +72,7 @@ func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, s
 	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), ending...)
 	// earlier, a signal would end the exiting process
 	context.AfterFunc(ctx, func() { time.AfterFunc(sameInterruptTime, func() { endAtSignal(stop, ending) }) })
-	status := runOn(ctx, cluster, args, stdout, stderr)
+	status := runOn(ctx, engine, args, stdout, stderr)
 	if status == exitInterrupted && len(hangup) > 0 {
 		return exitHungUp
 	}
@@ -130,7 +129,7 @@ type call struct {
 	hasStarted bool // the verb's work has begun; an error before that means wrong usage
 }
 
-func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) (status int) {
+func runOn(ctx context.Context, engine dataset.Engine, args []string, stdout, stderr io.Writer) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "halfspace: internal error: %s: this is a bug, please report it with the command line\n",
@@ -140,7 +139,7 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
 	c := &call{App: console.New(ctx, stdout, stderr)}
-	c.Cluster = cluster
+	c.Engine = engine
 	defer c.End()
 	root := c.root()
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/gram"
 	"halfspace/internal/block"
@@ -71,10 +70,10 @@ func TestFitAsCommand(t *testing.T) {
 func TestRemoteShares(t *testing.T) {
 	inParallel(t)
 	data := noisy(t, "13000")
-	cluster := func(f console.Files) (block.Cluster, error) {
+	engine := func(p dataset.SharedPlan, _ int64) (block.Cluster, error) {
 		rows := block.NewData(new(schema.Spec), nil)
-		if len(f.Plan.Paths) > 0 {
-			plan := require.Value(f.Plan.Plan(context.Background(), 0))(t)
+		if len(p.Paths) > 0 {
+			plan := require.Value(p.Plan(context.Background(), 0))(t)
 			rows = require.Value(plan.Load(context.Background()))(t)
 		}
 		c, _ := testproblems.NewRemote(rows, 3).Remote()
@@ -82,7 +81,7 @@ func TestRemoteShares(t *testing.T) {
 	}
 	for _, options := range []string{"averaged --shards 2 --epochs 2 --validation 0.2 --standardize", "logistic --cv 3 --standardize --l2 3000 --score log_loss", "lda --cv 2"} {
 		var models [2]string
-		for i, on := range []func(console.Files) (block.Cluster, error){nil, cluster} {
+		for i, on := range []dataset.Engine{nil, engine} {
 			out := filepath.Join(t.TempDir(), "m.json")
 			var stderr bytes.Buffer
 			if status := runOn(t.Context(), on, append([]string{"train", data, "--label", "label", "--out", out, "--algo"}, strings.Fields(options)...), io.Discard, &stderr); status != exitDone {

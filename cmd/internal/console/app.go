@@ -19,7 +19,6 @@ import (
 	"unicode"
 
 	"halfspace/dataset"
-	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/parallel"
@@ -36,15 +35,8 @@ type App struct {
 	progress *Progress // the progress that is shown; nil: none
 	isHushed bool      // neither notes nor progress are printed
 
-	// Cluster returns the cluster for some files: other processes that also make passes over their rows. It is nil
-	// without a cluster. See block.Remote.
-	Cluster func(Files) (block.Cluster, error)
-}
-
-// Files are files whose rows other processes read too.
-type Files struct {
-	Plan dataset.SharedPlan
-	Rows int64 // number of rows that are kept
+	// Engine opens rows in other processes too, which make the passes over them. It is nil if this process makes all passes.
+	Engine dataset.Engine
 }
 
 // notes collects the notes of a run, for reports. Trainings of several classes may add notes at the same time.

@@ -9,7 +9,6 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
-	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/schema"
@@ -23,23 +22,13 @@ func OpenRows(ctx context.Context, a *console.App, o *Options, paths []string, b
 	debug.SetMemoryLimit(opt.Memory) // while the columns are planned; the opened rows set their own limit
 	b := o.Storage.budget()
 	if b.Cache == "" {
-		b.Cluster = ClusterOf(a)
+		b.Engine = a.Engine
 	}
 	rows, err := dataset.Open(ctx, paths, opt, b)
 	if err == nil && o.Data.KeepWide && hasUnscaledNumbers(rows.Spec().Preprocessing) {
 		o.Data.Standardize = false
 	}
 	return rows, err
-}
-
-// ClusterOf returns dataset.Budget.Cluster, or nil if the command runs without a cluster.
-func ClusterOf(a *console.App) func(dataset.SharedPlan, int64) (block.Cluster, error) {
-	if a.Cluster == nil {
-		return nil
-	}
-	return func(p dataset.SharedPlan, rows int64) (block.Cluster, error) {
-		return a.Cluster(console.Files{Plan: p, Rows: rows})
-	}
 }
 
 // hasUnscaledNumbers tells whether some features are numbers, and none is standardized.

@@ -146,7 +146,7 @@ func (d *Data) Claim(a *console.App, inputs []string) error {
 		return nil
 	case console.ToStdout(d.rejects):
 		return console.Usagef("--rejects is %s: name a file", d.rejects)
-	case a.Cluster != nil:
+	case a.Engine != nil:
 		return console.Usagef("--rejects with several computers: write the good lines to another file first, with "+
 			"halfspace convert --rejects %s", console.Quote(d.rejects))
 	}

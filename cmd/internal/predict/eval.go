@@ -267,9 +267,9 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 		}
 		return checkRoom(opt.Memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
 	}
-	if a.Cluster != nil {
+	if a.Engine != nil {
 		var src *dataset.Rows
-		if src, err = dataset.Open(ctx, paths, opt, dataset.Budget{Cluster: flags.ClusterOf(a)}); err != nil {
+		if src, err = dataset.Open(ctx, paths, opt, dataset.Budget{Engine: a.Engine}); err != nil {
 			return nil, err
 		}
 		err = e.AddElsewhere(ctx, m, src.Source, added)
@@ -324,7 +324,7 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 		confusion = e.Scores.Confusion(at, m.Spec().PositiveClass())
 	}
 	r := &evalReport{Evaluation: report.NewEvaluation(m, e, confusion, o.reporting.File != "")}
-	if o.reporting.File != "" && a.Cluster == nil {
+	if o.reporting.File != "" && a.Engine == nil {
 		opt, undo := o.scanOptions(a, m)
 		defer undo()
 		if r.values, err = r.NewValues(ctx, m, opt, paths); err != nil {

@@ -414,7 +414,7 @@ func (t *trainer) heldOut(ctx context.Context, f *train.Outcome, paths, validati
 	}
 	all = append(all, s)
 	var values *report.Values
-	if t.Cluster == nil {
+	if t.Engine == nil {
 		if len(validation) > 0 {
 			paths = validation
 		}
@@ -463,7 +463,7 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 // columns returns the section of the columns of the files, and of the features that they became. It returns nil if the
 // columns weren't prepared.
 func (t *trainer) columns(ctx context.Context, paths []string) ([]plot.Section, error) {
-	if t.Cluster != nil {
+	if t.Engine != nil {
 		return nil, nil
 	}
 	p, err := t.Examine(ctx, paths, t.bar)
