@@ -1,9 +1,6 @@
 package model
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Path is the list of penalties l1 among which a training chose, the greatest first.
 type Path struct {
@@ -16,7 +13,6 @@ type Path struct {
 	Points           []PathPoint `json:"points"`
 
 	Score            string `json:"score,omitempty"`              // the score that chose the point; "" if the loss did
-	GreatestIsBest   bool   `json:"-"`                            // the greatest score is the best
 	OneStandardError bool   `json:"one_standard_error,omitempty"` // the model has the penalty of PointWithinError
 }
 
@@ -41,43 +37,6 @@ func (p *Path) UnprovenPoints() (n int) {
 		}
 	}
 	return n
-}
-
-// Choose sets ChosenPoint and PointWithinError from the losses of the points, or from their scores if the path has a
-// score. It chooses a point without a score only if no point has one.
-func (p *Path) Choose() {
-	p.ChosenPoint, p.PointWithinError = 0, 0
-	best, deviation := p.cost(0)
-	for i := range p.Points {
-		if cost, off := p.cost(i); cost < best {
-			p.ChosenPoint, best, deviation = i, cost, off
-		}
-	}
-	for p.PointWithinError < p.ChosenPoint {
-		if cost, _ := p.cost(p.PointWithinError); cost <= best+deviation {
-			break
-		}
-		p.PointWithinError++
-	}
-}
-
-// cost returns the figure that is least at the best point, and the figure's standard error.
-func (p *Path) cost(i int) (cost, deviation float64) {
-	point := &p.Points[i]
-	switch {
-	case p.Score == "":
-		return point.Loss, point.StdError
-	case point.Score == nil:
-		return math.Inf(1), 0
-	}
-	cost = *point.Score
-	if p.GreatestIsBest {
-		cost = -cost
-	}
-	if point.ScoreError != nil {
-		deviation = *point.ScoreError
-	}
-	return cost, deviation
 }
 
 func (p *Path) check() error {

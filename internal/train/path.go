@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"halfspace/internal/block"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/model"
 )
@@ -15,6 +16,9 @@ import (
 type Path struct {
 	model.Path
 	Weights [][]float64 `json:"weights"` // weights of each point, the bias last
+
+	// CrossValidation has the same points as those of a grid of l1. Its score is ByLoss without CV.Score.
+	CrossValidation *CrossValidation `json:"-"`
 }
 
 // ErrNoPath is the error of a path with a learner that has no paths.
@@ -29,7 +33,7 @@ func (s *Session) FollowPath(ctx context.Context) error {
 	l := s.configured(s.Learner)
 	p, err := s.followPath(ctx, l)
 	if err == nil {
-		s.Path, s.Learner = p, p.Best(l)
+		s.Path, s.Learner = p, p.CrossValidation.Best()
 	}
 	return err
 }
@@ -60,21 +64,46 @@ func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Path{}
-	p.Score, p.GreatestIsBest, p.OneStandardError = cv.Score, GreatestIsBest(cv.Score), cv.OneStandardError
+	return c.path(l, state)
+}
+
+// path returns the path of the minima, and chooses its point.
+func (c *crossState) path(l Learner, state *pathState) (*Path, error) {
+	verdicts := state.scores
+	if c.Score == "" {
+		c.Score, verdicts = ByLoss, state.losses
+	}
+	for i, minimum := range state.minima {
+		c.Points = append(c.Points, Point{Learner: withL1(l, minimum.L1), verdict: verdicts[i]})
+	}
+	if err := c.chooseByScore(); err != nil {
+		return nil, err
+	}
+	p := &Path{CrossValidation: c.CrossValidation}
+	p.Score, p.OneStandardError = c.cv.Score, c.cv.OneStandardError
 	p.Folds, p.Passes = c.Folds, state.minima[len(state.minima)-1].Passes
 	for i, minimum := range state.minima {
 		p.Weights = append(p.Weights, minimum.W)
 		loss, deviation := state.losses[i].mean()
-		p.Points = append(p.Points, model.PathPoint{L1: minimum.L1, NonzeroWeights: minimum.Nonzero(spec.Width()),
+		p.Points = append(p.Points, model.PathPoint{L1: minimum.L1, NonzeroWeights: minimum.Nonzero(c.src.Spec().Width()),
 			Objective: minimum.Objective, Gap: minimum.Gap, Loss: loss, StdError: deviation})
-		if cv.Score != "" {
-			value, off := state.scores[i].mean()
-			p.Points[i].Score, p.Points[i].ScoreError = knownOrNil(value), knownOrNil(off)
+		if c.cv.Score != "" {
+			p.Points[i].Score, p.Points[i].ScoreError = c.Points[i].Score, c.Points[i].StdError
 		}
 	}
-	p.Choose()
+	p.ChosenPoint = c.ChosenPoint
+	if c.TopScorePoint != nil {
+		p.ChosenPoint = *c.TopScorePoint
+	}
+	p.PointWithinError = c.strongestPoint(p.ChosenPoint)
 	return p, nil
+}
+
+// withL1 returns the learner l with a penalty of a path.
+func withL1(l Learner, l1 float64) Learner {
+	l.Settings, l.VariedOptions = l.Settings.Copy(), map[string]string{"l1": humanize.Real(l1)}
+	*l.Option("l1").Field(l.Settings).(*float64) = l1
+	return l
 }
 
 // followFolds follows the path over all rows, and judges its minima on each fold. It skips the work that a checkpoint
@@ -104,17 +133,6 @@ func (c *crossState) followFolds(ctx context.Context, l Learner, n int) (*pathSt
 		}
 		return err
 	})
-}
-
-// Best returns the learner l with the chosen penalty.
-func (p *Path) Best(l Learner) Learner {
-	chosen := p.ChosenPoint
-	if p.OneStandardError {
-		chosen = p.PointWithinError
-	}
-	l.Settings = l.Settings.Copy()
-	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[chosen].L1
-	return l
 }
 
 // judgePath follows the path over the rows outside a fold, and adds the losses and the scores in the fold to s.

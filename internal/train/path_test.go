@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"halfspace/internal/block"
-	"halfspace/internal/model"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/train"
@@ -52,7 +51,7 @@ func TestPath(t *testing.T) {
 		}, func(m float64) float64 { return math.Pow(max(0, 1-m), 2) }},
 	} {
 		path := require.Value(followPath(t.Context(), d, l.of(1, 0.5, 2), 12, train.CV{Folds: 3}, train.Options{}))(t)
-		if again, err := followPath(t.Context(), d, l.of(1, 0.5, 1), 12, train.CV{Folds: 3}, train.Options{}); err != nil || !reflect.DeepEqual(path, again) {
+		if again, err := followPath(t.Context(), d, l.of(1, 0.5, 1), 12, train.CV{Folds: 3}, train.Options{}); err != nil || !reflect.DeepEqual(path.Path, again.Path) || !reflect.DeepEqual(path.Weights, again.Weights) {
 			t.Errorf("with another worker: %v, error %v, want %v", again, err, path)
 		}
 		if p := path.Points; len(p) != 12 || p[0].NonzeroWeights != 0 || p[1].NonzeroWeights == 0 || p[11].NonzeroWeights != 6 || path.ChosenPoint == 0 || path.PointWithinError > path.ChosenPoint {
@@ -69,8 +68,7 @@ func TestPath(t *testing.T) {
 				t.Errorf("l1 %v: loss %v in the folds, by trainings %v", point.L1, point.Loss, want)
 			}
 		}
-		best := path.Best(l.of(1, 0.5, 2))
-		if got := best.Text("l1"); got != l.of(path.Points[path.ChosenPoint].L1, 0.5, 2).Text("l1") {
+		if got := path.CrossValidation.Best().Text("l1"); got != l.of(path.Points[path.ChosenPoint].L1, 0.5, 2).Text("l1") {
 			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.ChosenPoint])
 		}
 	}
@@ -124,14 +122,6 @@ func TestPathPasses(t *testing.T) {
 		if len(path.Points) != 100 || path.Passes > 200 {
 			t.Errorf("%s: %d points in %d passes", l.Name, len(path.Points), path.Passes)
 		}
-	}
-}
-
-// TestChoosePoint: the least loss is chosen, the first of equals, and the first point within its standard error.
-func TestChoosePoint(t *testing.T) {
-	p := model.Path{Points: []model.PathPoint{{Loss: 5}, {Loss: 3.4}, {Loss: 3}, {Loss: 2, StdError: 1}, {Loss: 2, StdError: 9}, {Loss: 2.5}}}
-	if p.Choose(); p.ChosenPoint != 3 || p.PointWithinError != 2 {
-		t.Errorf("%d is chosen, and %d is within its standard error", p.ChosenPoint, p.PointWithinError)
 	}
 }
 

@@ -31,6 +31,8 @@ const (
 	ByMacroF1          = "f1_macro"          // mean of the folds' metrics.Confusion.MacroF1
 	ByWeightedF1       = "f1_weighted"       // mean of the folds' metrics.Confusion.WeightedF1
 	ByBalancedAccuracy = "balanced_accuracy" // mean of the folds' metrics.Confusion.BalancedAccuracy
+	// ByLoss is the mean of the loss that a path minimises. It is the score of a path without CV.Score, and no CV.Score.
+	ByLoss = "loss"
 )
 
 // Scores lists every score by which a cross-validation can choose. All scores but ByErrors use the weights of rows and
@@ -66,7 +68,7 @@ func whyUnscored(score string, l Learner, classes int) string {
 
 // GreatestIsBest tells whether the greatest value of a score is the best value.
 func GreatestIsBest(score string) bool {
-	return score != ByErrors && score != ByWeight && score != ByLogLoss
+	return score != ByErrors && score != ByWeight && score != ByLogLoss && score != ByLoss
 }
 
 // A verdict is the values of a score in the folds.
@@ -274,7 +276,6 @@ func checkSpeed(m *model.Model, rows int64) error {
 // choosePoint computes the figures of the points, and chooses the best point.
 func (c *crossState) choosePoint(weighted bool) error {
 	cv := c.CrossValidation
-	cv.ChosenPoint = -1
 	for i := range cv.Points {
 		p := &cv.Points[i]
 		if p.failure != nil {
@@ -290,21 +291,35 @@ func (c *crossState) choosePoint(weighted bool) error {
 		if weighted {
 			p.ErrorWeight = &p.sum.ErrorWeight
 		}
+	}
+	err := c.chooseByScore()
+	if err != nil && c.Points[0].Figures != nil && slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Errors != nil }) {
+		return nil // the caller sees that no learner has the score
+	}
+	return err
+}
+
+// chooseByScore computes the scores of the points that haven't failed, and chooses the best point. It returns an error
+// if no point has a score.
+func (c *crossState) chooseByScore() error {
+	cv := c.CrossValidation
+	cv.ChosenPoint = -1
+	for i := range cv.Points {
+		p := &cv.Points[i]
+		if p.failure != nil {
+			continue
+		}
 		mean, deviation := p.verdict.mean()
 		p.Score, p.StdError = knownOrNil(mean), knownOrNil(deviation)
 		if p.Score != nil && (cv.ChosenPoint < 0 || p.cost(cv.Score) < cv.Points[cv.ChosenPoint].cost(cv.Score)) {
 			cv.ChosenPoint = i
 		}
 	}
-	if cv.ChosenPoint < 0 && c.Points[0].Figures != nil && slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Errors != nil }) {
-		return nil // the caller sees that no learner has the score
-	}
-	if cv.ChosenPoint < 0 {
-		for i := range cv.Points {
-			if p := &cv.Points[i]; p.failure == nil && p.sum.Rows > 0 {
-				return fmt.Errorf("the score %s is undefined in every fold: choose by another score", cv.Score)
-			}
-		}
+	switch {
+	case cv.ChosenPoint >= 0:
+	case slices.ContainsFunc(cv.Points, func(p Point) bool { return len(p.verdict) > 0 && p.failure == nil }):
+		return fmt.Errorf("the score %s is undefined in every fold: choose by another score", cv.Score)
+	default:
 		return cv.Points[0].failure
 	}
 	if c.cv.OneStandardError {
@@ -330,17 +345,18 @@ func knownOrNil(v float64) *float64 {
 	return &v
 }
 
-// cost returns a number that is least for the best point. Sums of errors are compared without rounding.
+// cost returns a number that is least for the best point. Sums of errors are compared without rounding, but for points of a
+// path, which have none.
 func (p *Point) cost(score string) float64 {
-	switch score {
-	case ByErrors:
+	switch {
+	case score == ByErrors && p.sum.Rows > 0:
 		return float64(p.sum.Errors)
-	case ByWeight:
+	case score == ByWeight && p.sum.Rows > 0:
 		return p.sum.ErrorWeight
-	case ByLogLoss:
-		return *p.Score
+	case GreatestIsBest(score):
+		return -*p.Score
 	}
-	return -*p.Score
+	return *p.Score
 }
 
 // penalties are the options that make a model simpler as they grow, the most important first.

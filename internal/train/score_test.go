@@ -116,15 +116,21 @@ func TestOneStandardError(t *testing.T) {
 	}
 }
 
-// TestPathScore: a path is chosen by the score where one is given, and by the loss else. Its losses stay the same.
+// TestPathScore: a path is chosen by the score where one is given, and by the loss else, the first of equal points. Its losses stay
+// the same.
 func TestPathScore(t *testing.T) {
 	data := inseparableRows(t, 200, 2)
 	trainer := logistic.New(logistic.Options{L1: 1}).WithRun(learner.Run{Seed: 3})
 	loss := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3}, train.Options{}))(t)
-	for _, score := range train.Scores {
+	for _, score := range append(slices.Clone(train.Scores), "") {
 		path := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3, Score: score, OneStandardError: true}, train.Options{}))(t)
+		if score == "" {
+			for i := range path.Points {
+				path.Points[i].Score, path.Points[i].ScoreError = &path.Points[i].Loss, &path.Points[i].StdError
+			}
+		}
 		best, sign := path.Points[path.ChosenPoint], 1.0
-		if !slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByLogLoss}, score) {
+		if !slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByLogLoss, ""}, score) {
 			sign = -1
 		}
 		for i, p := range path.Points {
@@ -137,7 +143,7 @@ func TestPathScore(t *testing.T) {
 				t.Errorf("%s: point %d is within a standard error: %t; the path says %d", score, i, within, path.PointWithinError)
 			}
 		}
-		if got := path.Best(trainer).Settings.(*logistic.Settings).L1; got != path.Points[path.PointWithinError].L1 {
+		if got := path.CrossValidation.Best().Settings.(*logistic.Settings).L1; got != path.Points[path.PointWithinError].L1 {
 			t.Errorf("%s: l1 %v, want that of point %d", score, got, path.PointWithinError)
 		}
 	}
