@@ -120,7 +120,7 @@ func Margins(margins []float64, wrong []bool) *Figure {
 			humanize.Count(int64(errors)))}
 }
 
-// A Score is the result of a learner on the folds of a cross-validation.
+// A Score is the result of a learner with its options on the folds of a cross-validation.
 type Score struct {
 	Name  string // name of the learner
 	Mean  float64
@@ -131,7 +131,7 @@ type Score struct {
 // greatest fold.
 func Scores(name string, scores []Score) *Figure {
 	s, low, high := Series{Shape: Dots, Name: "mean over the folds"}, math.Inf(1), math.Inf(-1)
-	f := &Figure{Title: "Scores of the learners", Subtitle: "lines go from the least to the greatest fold",
+	f := &Figure{Title: "Scores on the folds", Subtitle: "lines go from the least to the greatest fold",
 		X: Axis{Name: name}, Height: 140 + 26*len(scores)}
 	for k := range scores {
 		v := &scores[len(scores)-1-k]

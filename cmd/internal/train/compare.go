@@ -213,8 +213,8 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if err != nil {
 		return err
 	}
-	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Data.Standardize,
-		LeftOutLearners: []leftOutLearner{}, Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
+	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Standardize: o.Data.Standardize,
+		judgedPoints: judgedPoints{LeftOut: []leftOutPoint{}, Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {
 		return err
@@ -231,13 +231,13 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return console.OfLearner(err, true)
 	}
 	c.Interrupted = err != nil
-	c.Split = judged.Split
 	c.add(names, judged)
-	if len(c.Learners) == 0 {
+	c.rank()
+	if len(c.Points) == 0 {
 		return c.noLearnerError(err)
 	}
-	if c.Learners[0].Score != nil {
-		c.Best = command(c.Learners[0].Options)
+	if c.Points[0].Score != nil {
+		c.Best = command(c.Points[0].Name)
 	}
 	c.warnOfBaseline(a, o.Storage.HasWeights)
 	c.Seconds = time.Since(start).Seconds()
@@ -275,14 +275,14 @@ func (e *entrant) unfitReason(o *compareOptions, rows int64) string {
 }
 
 // enter returns the learners that suit the rows, and the options that name them. It adds entrants that can't take the
-// rows to LeftOutLearners, with the reason.
+// rows to LeftOut, with the reason.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []train.Learner, names []string, err error) {
 	for _, e := range entrants {
 		if e.classes != 0 && e.classes != min(len(spec.Classes), 3) || !o.wants(e.name()) {
 			continue
 		}
 		if reason := e.unfitReason(o, c.Rows); reason != "" {
-			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{console.Settings(e.options), reason})
+			c.LeftOut = append(c.LeftOut, leftOutPoint{console.Settings(e.options), reason})
 		} else {
 			l, err := o.learner(e.options)
 			if err != nil {
@@ -291,7 +291,7 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []tra
 			if hasWords(spec) {
 				l = withWordsL2(l)
 			}
-			learners, names = append(learners, l), append(names, e.options)
+			learners, names = append(learners, l), append(names, console.Settings(e.options))
 		}
 	}
 	return learners, names, nil
@@ -351,44 +351,15 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) (options []string) {
 	return options
 }
 
-// A comparison is the JSON object of compare --json.
+// A comparison is the JSON object of compare --json. Its points are the learners, the best first.
 type comparison struct {
-	Rows            int64            `json:"rows"`
-	Features        int              `json:"features"`
-	Folds           int              `json:"folds"`
-	Split           string           `json:"split,omitempty"` // see train.CrossValidation
-	Standardize     bool             `json:"standardize"`
-	Score           string           `json:"score"`    // the score by which the learners are ranked; see train.Scores
-	Learners        []contestant     `json:"learners"` // the best first
-	LeftOutLearners []leftOutLearner `json:"left_out"`
-	Baseline        *train.Baseline  `json:"baseline"`
-	Best            string           `json:"best"`                  // trains it on all rows; empty if no learner has the score
-	Warning         string           `json:"warning,omitempty"`     // no learner is better than the baseline
-	Interrupted     bool             `json:"interrupted,omitempty"` // the learners were judged on only some folds
-	Seconds         float64          `json:"seconds"`
-}
-
-// A contestant is the result of a learner. Undefined figures are null. With weights of rows or classes, AUC, LogLoss
-// and ErrorWeight are by weight.
-type contestant struct {
-	Options        string    `json:"options"`
-	Folds          int       `json:"folds,omitempty"`    // number of folds that were judged, if the comparison was interrupted
-	Score          *float64  `json:"score"`              // mean over the folds
-	StdError       *float64  `json:"std_error"`          // standard error of Score
-	UnrankedReason string    `json:"unranked,omitempty"` // the reason why there is no score
-	Errors         int64     `json:"errors"`             // over all rows, each predicted by a model of the other folds
-	ErrorWeight    *float64  `json:"error_weight,omitempty"`
-	Accuracy       float64   `json:"accuracy"`
-	AUC            *float64  `json:"auc"` // mean over the folds; with more than two classes, mean of each class versus the rest
-	LogLoss        *float64  `json:"log_loss"`
-	Seconds        float64   `json:"seconds"`       // of one training: the mean over the folds
-	Total          float64   `json:"total_seconds"` // of all trainings and of judging their models
-	folds          []float64 // the score of each fold
-}
-
-type leftOutLearner struct {
-	Options string `json:"options"`
-	Reason  string `json:"reason"`
+	Rows        int64 `json:"rows"`
+	Features    int   `json:"features"`
+	Standardize bool  `json:"standardize"`
+	judgedPoints
+	Best    string  `json:"best"`              // trains it on all rows; empty if no learner has the score
+	Warning string  `json:"warning,omitempty"` // no learner is better than the baseline
+	Seconds float64 `json:"seconds"`
 }
 
 // noLearnerError returns the error for the case that no learner was judged: err, or if err is nil or a learner's lack of
@@ -398,39 +369,15 @@ func (c *comparison) noLearnerError(err error) error {
 		return err
 	}
 	var reasons []string
-	for _, l := range c.LeftOutLearners {
-		reasons = append(reasons, l.name()+": "+l.Reason)
+	for _, l := range c.LeftOut {
+		reasons = append(reasons, shortName(l.Name)+": "+l.Reason)
 	}
 	return fmt.Errorf("no learner was judged: %s", strings.Join(reasons, "; "))
 }
 
-func (l *leftOutLearner) name() string { return strings.TrimPrefix(l.Options, "--algo ") }
-func (l *contestant) name() string     { return strings.TrimPrefix(l.Options, "--algo ") }
-
-// add adds the results of a cross-validation, and sorts the learners by the score, then by the log loss. Equal learners
-// keep their order.
-func (c *comparison) add(names []string, cv *train.CrossValidation) {
-	c.Score = cv.Score
-	for i := range cv.Points {
-		p := &cv.Points[i]
-		if p.Errors == nil {
-			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{console.Settings(names[i]), whyLeftOut(names[i], p)})
-			continue
-		}
-		folds := len(p.FoldAccuracy)
-		l := contestant{Options: console.Settings(names[i]), Score: p.Score, StdError: p.StdError, UnrankedReason: p.NoScoreReason,
-			Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
-			AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
-			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.TotalSeconds, folds: p.FoldScores()}
-		if c.Interrupted {
-			l.Folds = folds
-		}
-		if p.Score == nil && p.NoScoreReason == "" {
-			l.UnrankedReason = "has no fold in which the score is defined"
-		}
-		c.Learners = append(c.Learners, l)
-	}
-	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
+// rank sorts the learners by the score, then by the log loss. Equal learners keep their order.
+func (c *comparison) rank() {
+	slices.SortStableFunc(c.Points, func(x, y judgedPoint) int {
 		byScore := least(x.Score, y.Score)
 		if train.GreatestIsBest(c.Score) && x.Score != nil && y.Score != nil {
 			byScore = -byScore
@@ -452,18 +399,6 @@ func least(x, y *float64) int {
 	return cmp.Compare(*x, *y)
 }
 
-// whyLeftOut returns the reason why a learner has no result.
-func whyLeftOut(name string, p *train.Point) string {
-	algo := console.Setting("algo", strings.Fields(name)[1], false)
-	if slow := (*train.TooSlowError)(nil); errors.As(p.Failure(), &slow) {
-		return message.Sprintf("%v: name it with %s to judge it anyway", slow, algo)
-	}
-	if slow := (*train.OverBudgetError)(nil); errors.As(p.Failure(), &slow) {
-		return message.Sprintf("%v: raise --budget, or name it with %s to judge it anyway", slow, algo)
-	}
-	return cmp.Or(p.FailureText, "interrupted before its first fold was judged")
-}
-
 func (c *comparison) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	how := "as they are"
@@ -472,83 +407,23 @@ func (c *comparison) sheet() *console.Sheet {
 	}
 	s.Line("%s of %s, %s, in %s\n", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), how,
 		foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
-	s.Table(c.table())
-	if len(c.LeftOutLearners) > 0 || c.last().UnrankedReason != "" {
-		s.Line("")
-	}
-	var lacking []string
-	for i, l := range c.Learners {
-		if lacking = append(lacking, l.name()); l.UnrankedReason == "" {
-			lacking = nil
-		} else if i == len(c.Learners)-1 || c.Learners[i+1].UnrankedReason != l.UnrankedReason {
-			s.Line("Not ranked by %s: %s: each %s", c.Score, strings.Join(lacking, ", "), l.UnrankedReason)
-			lacking = nil
-		}
-	}
-	for _, l := range c.LeftOutLearners {
-		s.Line("Left out: %s: %s", l.name(), l.Reason)
-	}
-	if c.Score == train.ByErrors && c.Learners[0].Accuracy <= c.Baseline.Accuracy {
-		s.Line("\nNo learner is better than the baseline.")
-	}
-	if c.Best == "" {
-		s.Line("%s", message.Sprintf("\nNo learner has the score %s: choose another with --score.", c.Score))
-	} else {
+	c.addTo(s)
+	if c.Best != "" {
 		// never shortened: people copy it
 		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.EscapeControls(c.Best) + "\n")
 	}
 	return s
 }
 
-func (c *comparison) last() *contestant { return &c.Learners[len(c.Learners)-1] }
-
-// table returns the table of the learners and the baseline. If the score isn't one of the usual columns, it gets a
-// column before the errors.
-func (c *comparison) table() [][]string {
-	column := func(head, baseline string, cell func(l *contestant) string) console.Column {
-		return console.Column{Head: head, Cell: func(i int) string {
-			if i == len(c.Learners) {
-				return baseline
-			}
-			return cell(&c.Learners[i])
-		}}
-	}
-	b, usual := c.Baseline, slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score)
-	return console.Columns(len(c.Learners)+1,
-		column("learner", "always "+schema.NameClass(b.Class), (*contestant).name),
-		column(scoreNames[c.Score], "-", func(l *contestant) string { return report.Fixed(l.Score, 6) }).If(!usual),
-		column("errors", humanize.Count(b.Errors), func(l *contestant) string { return humanize.Count(l.Errors) }),
-		column("weight", "-", func(l *contestant) string {
-			if l.ErrorWeight == nil {
-				return "-"
-			}
-			return humanize.Real(*l.ErrorWeight)
-		}).If(c.Learners[0].ErrorWeight != nil),
-		column("accuracy", humanize.Percent(b.Accuracy), func(l *contestant) string { return humanize.Percent(l.Accuracy) }),
-		column("AUC", "-", func(l *contestant) string { return report.Fixed(l.AUC, 6) }),
-		column("log loss", "-", func(l *contestant) string { return report.Fixed(l.LogLoss, 6) }),
-		column("train s", "-", func(l *contestant) string { return humanize.Fixed(l.Seconds, 3) }),
-		column("total s", "-", func(l *contestant) string { return humanize.Fixed(l.Total, 3) }),
-		column("folds", "", func(l *contestant) string { return fmt.Sprintf("%d of %d", l.Folds, c.Folds) }).If(c.Interrupted))
-}
-
 func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *plot.Page {
-	result := report.Result(c.sheet())
-	result.Tables[0].Caption = "Learners, the best first, and the baseline"
-	for _, line := range strings.Split(c.sheet().String(), "\n") {
-		if strings.HasPrefix(line, "Left out: ") || strings.HasPrefix(line, "Not ranked ") || strings.HasPrefix(line, "No learner ") {
-			result.Text = append(result.Text, line)
-		}
-	}
 	p := &plot.Page{Title: report.Title(o.Data.Label, "comparison of learners"),
 		Lead: c.verdict() + fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
 			humanize.Plural(int64(c.Features), "feature"),
-			foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")), Sections: []plot.Section{result}}
+			foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")), Sections: []plot.Section{c.section()}}
 	if c.Best != "" {
 		p.Sections = append(p.Sections,
 			plot.Section{Heading: "The best learner",
 				Text: []string{"To learn from all rows with the best learner:"}, Code: c.Best})
-		p.Sections = append(p.Sections, plot.Section{Heading: "Plots", Figures: []*plot.Figure{c.figure()}})
 	}
 	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
 	for i, class := range classes {
@@ -563,9 +438,9 @@ func (c *comparison) verdict() string {
 	if c.Best == "" {
 		return ""
 	}
-	best := &c.Learners[0]
-	text := fmt.Sprintf("The best of %s is %s: accuracy %s (%s wrong)%s. ", humanize.Plural(int64(len(c.Learners)), "learner"), best.name(),
-		humanize.Percent(best.Accuracy), humanize.Count(best.Errors), console.Baseline(c.Baseline))
+	best := &c.Points[0]
+	text := fmt.Sprintf("The best of %s is %s: accuracy %s (%s wrong)%s. ", humanize.Plural(int64(len(c.Points)), "learner"),
+		shortName(best.Name), humanize.Percent(*best.Accuracy), humanize.Count(*best.Errors), console.Baseline(c.Baseline))
 	if c.Warning != "" {
 		text += "Warning: " + c.Warning + ". "
 	}
@@ -575,19 +450,7 @@ func (c *comparison) verdict() string {
 // warnOfBaseline warns if the best learner is no better than always predicting the largest class. Weights of rows or classes aim at
 // something else than few errors.
 func (c *comparison) warnOfBaseline(a *console.App, hasWeights bool) {
-	if b := c.Baseline; c.Best != "" && b != nil && !hasWeights && c.Learners[0].Accuracy <= b.Accuracy {
-		c.Warning = console.WarnOfBaseline(a, "the best learner", c.Learners[0].Accuracy, b, "the rows of the folds")
+	if b := c.Baseline; c.Best != "" && b != nil && !hasWeights && *c.Points[0].Accuracy <= b.Accuracy {
+		c.Warning = console.WarnOfBaseline(a, "the best learner", *c.Points[0].Accuracy, b, "the rows of the folds")
 	}
-}
-
-// figure draws the scores of the ranked learners, with the scores of the folds.
-func (c *comparison) figure() *plot.Figure {
-	var scores []plot.Score
-	for _, l := range c.Learners {
-		if l.Score != nil {
-			scores = append(scores, plot.Score{Name: strings.TrimSuffix(l.name(), " --order shuffle --epochs 10"),
-				Mean: *l.Score, Folds: l.folds})
-		}
-	}
-	return plot.Scores(c.Score, scores)
 }

@@ -15,7 +15,8 @@ import (
 
 // TestCompareCommand: the command of the best learner is whole, so that it can be copied.
 func TestCompareCommand(t *testing.T) {
-	c := &comparison{Learners: []contestant{{}}, Baseline: &train.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
+	c := &comparison{judgedPoints: judgedPoints{Points: []judgedPoint{{Point: &train.Point{Accuracy: new(float64)}}}, Baseline: &train.Baseline{}},
+		Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
 	if text := c.sheet().String(); !strings.Contains(text, c.Best) {
 		t.Error(text)
 	}
@@ -66,7 +67,7 @@ func TestInterruptedCompare(t *testing.T) {
 				t.Errorf("%s after %d trainings: %+v", names[i], begun, p)
 			}
 		}
-		c := &comparison{Interrupted: true, Folds: 5, Baseline: &train.Baseline{}}
+		c := &comparison{judgedPoints: judgedPoints{Interrupted: true, Baseline: &train.Baseline{}}}
 		c.add(names, cv)
 		text := c.sheet().String()
 		for i, n := range folds {

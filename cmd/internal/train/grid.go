@@ -2,14 +2,12 @@ package train
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/train"
@@ -193,97 +191,4 @@ func (o *trainOptions) gridNames() (names []string) {
 		}
 	}
 	return names
-}
-
-func gridTable(cv *train.CrossValidation) [][]string {
-	column := func(head, failed string, cell func(p *train.Point) string) console.Column {
-		return console.Column{Head: head, Cell: func(i int) string {
-			if cv.Points[i].FailureText != "" {
-				return failed
-			}
-			return cell(&cv.Points[i])
-		}}
-	}
-	figure := scoreNames[cv.Score]
-	return console.Columns(len(cv.Points),
-		console.Column{Head: "options", Cell: func(i int) string { return cv.Points[i].Learner.VariedText() }},
-		column("errors", "failed", func(p *train.Point) string { return humanize.Count(*p.Errors) }),
-		column("weight", "", func(p *train.Point) string {
-			return humanize.Real(*p.ErrorWeight)
-		}).If(cv.Points[cv.ChosenPoint].ErrorWeight != nil),
-		column("accuracy", "", func(p *train.Point) string { return humanize.Percent(*p.Accuracy) }),
-		column(figure, "", func(p *train.Point) string { return report.Fixed(p.Score, 6) }).If(figure != ""),
-		column("std error", "", func(p *train.Point) string { return errorText(cv.Score, p.StdError) }),
-		column("chosen", "", func(p *train.Point) string {
-			if p == &cv.Points[cv.ChosenPoint] {
-				return "*"
-			}
-			return ""
-		}))
-}
-
-// scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
-var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision",
-	train.ByF1: "F1", train.ByMacroF1: "macro F1",
-	train.ByWeightedF1: "weighted F1", train.ByBalancedAccuracy: "balanced accuracy"}
-
-// pathScore names the score by which a point of the path was chosen, with its value. It returns "" if the loss was
-// used.
-func pathScore(p *train.Path) string {
-	if p == nil || p.Score == "" {
-		return ""
-	}
-	best := p.Points[p.ChosenPoint]
-	return cmp.Or(scoreNames[p.Score], "share of errors") + " " + withError(best.Score, best.ScoreError)
-}
-
-// withError returns the value of a score and its standard error, which needs the values of two folds.
-func withError(score, off *float64) string {
-	switch {
-	case score == nil:
-		return "undefined in every fold"
-	case off == nil:
-		return report.Fixed(score, 6) + " (defined in one fold: no standard error)"
-	}
-	return report.Fixed(score, 6) + " +- " + report.Fixed(off, 6)
-}
-
-// errorText returns the standard error of a score. For shares of errors it is a percentage, like the accuracy.
-func errorText(score string, v *float64) string {
-	if v != nil && (score == train.ByErrors || score == train.ByWeight) {
-		return humanize.Percent(*v)
-	}
-	return report.Fixed(v, 6)
-}
-
-// foldsOf returns the number of folds and which rows the model of each fold learned from. each is the text between the
-// two.
-func foldsOf(folds int, split, each string) string {
-	switch split {
-	case "groups":
-		return fmt.Sprintf("%d folds of whole groups%sthe others", folds, each)
-	case "time":
-		return fmt.Sprintf("%d folds in order of time%sall earlier rows", folds, each)
-	}
-	return fmt.Sprintf("%d folds%sthe others", folds, each)
-}
-
-// weightText returns the weight of wrong rows for people, or "" for nil.
-func weightText(weight *float64) string {
-	if weight == nil {
-		return ""
-	}
-	return ", weight " + humanize.Real(*weight)
-}
-
-// foldsText returns the accuracy of the chosen point, and the range of its folds' accuracies.
-func foldsText(cv *train.CrossValidation, b *train.Baseline) string {
-	p := &cv.Points[cv.ChosenPoint]
-	weight := weightText(p.ErrorWeight)
-	if figure := scoreNames[cv.Score]; figure != "" {
-		weight += ", " + figure + " " + withError(p.Score, p.StdError)
-	}
-	rows := fmt.Sprintf("%s in %s", humanize.Plural(cv.Rows, "row"), foldsOf(cv.Folds, cv.Split, ", each predicted by a model of "))
-	return fmt.Sprintf("%s; a fold %s to %s%s%s", console.Accuracy(*p.Errors, cv.Rows, rows, nil),
-		humanize.Percent(slices.Min(p.FoldAccuracy)), humanize.Percent(slices.Max(p.FoldAccuracy)), weight, console.Baseline(b))
 }

@@ -157,7 +157,7 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"),
 		humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
 	s.Pairs(slices.Concat(r.facts(o, m), r.machine())...)
-	r.gridTo(s)
+	r.addPoints(s)
 	if advice := r.advice(o); advice != "" {
 		s.Line("")
 		for line := range strings.SplitSeq(advice, "\n") {
@@ -170,21 +170,6 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 // facts returns names and values about the model and its training, without its time. The accuracy comes first.
 func (r *Report) facts(o *trainOptions, m *model.Model) []string {
 	return slices.Concat(r.accuracyPairs(), r.trainingPairs(o, m), r.keptPairs(), r.weights(o, m))
-}
-
-// gridTo adds the table of the grid's points, if there are several.
-func (r *Report) gridTo(s *console.Sheet) {
-	cv := r.CrossValidation
-	if cv == nil || len(cv.Points) <= 1 {
-		return
-	}
-	s.Line("\nThe grid, each point evaluated in %d folds; * is what the model was learned with:\n", cv.Folds)
-	s.Table(gridTable(cv))
-	for _, p := range cv.Points {
-		if p.FailureText != "" {
-			s.Line("  failed: %s", p.FailureText)
-		}
-	}
 }
 
 // trainingPairs returns the options, the convergence and the updates.
@@ -251,7 +236,7 @@ func (r *Report) accuracyPairs() []string {
 	if r.TrainErrors != nil {
 		training = console.Accuracy(*r.TrainErrors, r.Rows, "the "+humanize.Plural(r.Rows, "training row"), baseline)
 	}
-	return append(pairs, name, training, "chosen by", pathScore(r.Path))
+	return append(pairs, name, training)
 }
 
 // heldOutAccuracy returns the accuracy on the rows of a hold-out or of folds, or "" if there are none.
@@ -342,7 +327,6 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	}
 	facts := new(console.Sheet)
 	facts.Pairs(r.facts(t.trainOptions, m)...)
-	r.gridTo(facts)
 	machine := new(console.Sheet)
 	machine.Pairs(r.machine()...)
 	result := report.Result(facts)
@@ -361,7 +345,11 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	t.reporting.Interrupted = r.Interrupted
 	o := t.trainOptions
 	p := &plot.Page{Title: report.Title(m.Label, o.learner.FullName), Lead: r.verdict(m)}
-	p.Sections = slices.Concat([]plot.Section{result}, judged, report.Weights(m))
+	p.Sections = []plot.Section{result}
+	if points := r.judgedPoints(); points != nil {
+		p.Sections = append(p.Sections, points.section())
+	}
+	p.Sections = slices.Concat(p.Sections, judged, report.Weights(m))
 	if figures := t.figures(r, m); figures != nil {
 		p.Sections = append(p.Sections, plot.Section{Heading: "Training history", Figures: figures})
 	}
