@@ -1,18 +1,13 @@
 package train
 
 import (
-	"context"
-	"errors"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/flags"
-	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -71,98 +66,6 @@ func (o *trainOptions) checkTraining() error {
 	return nil
 }
 
-// openValidation opens the validation rows, if there are any: the rows of paths, or the share that --validation holds out
-// of the training rows.
-func (t *trainer) openValidation(ctx context.Context, paths []string) (err error) {
-	if t.share == 0 {
-		if t.validation = new(dataset.Rows); len(paths) > 0 {
-			t.validation, err = flags.OpenValidation(ctx, t.App, &t.Options, paths, t.data, t.bar)
-		}
-		return err
-	}
-	opt, all := t.fitOptions(), t.data
-	opt.HoldOut = t.share
-	parts, err := train.HoldOut(ctx, all.Source, t.learner, opt)
-	if errors.Is(err, train.ErrEmptyShare) {
-		return message.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation,
-			humanize.Plural(all.Rows(), "row"), err)
-	}
-	if err != nil {
-		return err
-	}
-	t.parts = parts
-	t.data, t.validation = dataset.NewRows(parts.KeptRows, nil), dataset.NewRows(parts.HeldRows, parts.Close)
-	t.data.Density = all.Density
-	return all.Close()
-}
-
-// balancedWeights is the value of --class-weight that gives all classes the same total weight.
-const balancedWeights = "balanced"
-
-// judgingOptions holds the options of train and compare on folds, on the score that judges, on chance and on class weights.
-type judgingOptions struct {
-	folds       int
-	score       string
-	seed        uint64
-	classWeight []string
-
-	isBalanced bool               // --class-weight is balanced
-	weights    map[string]float64 // values of --class-weight, by class
-}
-
-// addScore adds --score. The help begins with lead and ends with more.
-func (o *judgingOptions) addScore(cmd *cobra.Command, lead, more string) {
-	scores := append([]string{autoName}, train.Scores...)
-	flags.AddChoice(cmd, &o.score, "score", "`METRIC` "+lead+": "+humanize.OneOf(scores)+
-		". auto is weighted if rows or classes have weights, else errors."+more, scores...)
-}
-
-// addWeights adds --class-weight. where says in the help in which places the weights count.
-func (o *judgingOptions) addWeights(f *pflag.FlagSet, where string) {
-	f.StringSliceVar(&o.classWeight, "class-weight", nil,
-		"`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number"+where+
-			". balanced takes, for k classes, "+
-			"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
-}
-
-func (o *judgingOptions) addSeed(f *pflag.FlagSet) {
-	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
-}
-
-// figure returns the score to judge by, or "" for the learner's own.
-func (o *judgingOptions) figure() string {
-	if o.score == autoName {
-		return ""
-	}
-	return o.score
-}
-
-// readWeights reads the value of --class-weight: the weights of classes, or balanced.
-func (o *judgingOptions) readWeights() error {
-	if o.isBalanced = slices.Equal(o.classWeight, []string{balancedWeights}); o.isBalanced {
-		return nil
-	}
-	for _, item := range o.classWeight {
-		i := strings.LastIndexByte(item, '=')
-		if i < 0 {
-			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or "+
-				"\"A,B=W\",... for one with a comma", item, balancedWeights)
-		}
-		weight, err := humanize.ParseNumber(item[i+1:])
-		if err != nil {
-			return console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
-		}
-		if o.weights == nil {
-			o.weights = map[string]float64{}
-		}
-		if _, twice := o.weights[item[:i]]; twice {
-			return console.Usagef("--class-weight %s: the class is named twice: name it once", item)
-		}
-		o.weights[item[:i]] = weight
-	}
-	return (&train.Weights{Classes: o.weights}).Check()
-}
-
 // loadInit loads the model of --init. It sets the options that the model determines: the features, their preprocessing,
 // the type, and the learner if --algo isn't given.
 func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
@@ -197,8 +100,6 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	return nil
 }
 
-func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
-
 // noteSplit notes that the options on splitting have no effect, if no rows are held back.
 func (o *trainOptions) noteSplit(a *console.App) {
 	if o.holdsBack() {
@@ -224,20 +125,9 @@ func (o *trainOptions) keptRows(counts []int64) func(class int) bool {
 	return has.Others()
 }
 
-// thresholdName is the option of the model's threshold. Winnow has an option with the same name for its own threshold,
-// a number.
-const thresholdName = "threshold"
-
-// thresholdUsage is the help text of --threshold for learners other than winnow.
-const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the " +
-	"exports obey: this number, the score of a probability (p=0.3), or the score with the best F1 (f1) or the least " +
-	"cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
-
-// choosesThreshold tells whether held-out folds choose the threshold.
-func (o *trainOptions) choosesThreshold() bool { return o.threshold.NeedsRows() }
-
-// holdsFolds tells whether the training deals the rows into folds: for a cross-validation, a calibration or a
-// threshold.
-func (o *trainOptions) holdsFolds() bool {
-	return o.folds > 0 || o.calibrates() || o.choosesThreshold()
+// sameFile tells whether two paths are equal as absolute paths. The files need not exist.
+func sameFile(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, fail := filepath.Abs(b)
+	return err == nil && fail == nil && x == y
 }

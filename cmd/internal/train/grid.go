@@ -67,13 +67,6 @@ func (o *trainOptions) limitShards(a *console.App) {
 	}
 }
 
-// noCalibration is the value of --calibrate for no calibration.
-const noCalibration = "none"
-
-func (o *trainOptions) calibrates() bool {
-	return o.calibrate != "" && o.calibrate != noCalibration
-}
-
 // checkPath returns an error if --path can't be used with the other options.
 func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	switch {

@@ -13,12 +13,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// defaultLearner is the learner without --algo.
-const defaultLearner = "logistic"
-
-// autoName is the value with which an option leaves the choice to the learner.
-const autoName = "auto"
-
 // addLearnerFlags adds a flag for each option of a learner. Learners with an option of the same name share the flag. The
 // help names them.
 func addLearnerFlags(cmd *cobra.Command) {
@@ -43,37 +37,6 @@ func addLearnerFlags(cmd *cobra.Command) {
 			cmd.Flags().Int64(o.Name, o.Get(s).(int64), usage)
 		default:
 			cmd.Flags().Float64(o.Name, o.Get(s).(float64), usage)
-		}
-	}
-}
-
-// helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
-func helpWith(cmd *cobra.Command, l *learner.Learner) {
-	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimizes   " + flags.Wrapped(l.Objective,
-		14) + "\n  use it for  " + flags.Wrapped(l.WhenToUse, 14)
-	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
-	if l.Example != "" {
-		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
-	}
-	s := l.New()
-	for _, option := range flags.LearnerOptions(train.Learners) {
-		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
-		if own == nil && option.Name == thresholdName {
-			flag.Usage = thresholdUsage
-			continue
-		}
-		if own == nil {
-			flag.Hidden = true
-			continue
-		}
-		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.IsBool(s) {
-			flag.Usage = flags.Placeholder(own.Value, own.Words) + own.Help
-		}
-	}
-	for name, hidden := range map[string]bool{"no-bias": l.WhyBias != "", "sample-weight": l.WhyNoWeights != "",
-		"class-weight": l.WhyNoWeights != "", "multiclass": !l.IsMulti()} {
-		if hidden {
-			cmd.Flags().Lookup(name).Hidden = true
 		}
 	}
 }
@@ -176,3 +139,8 @@ func scales(l train.Learner) bool {
 	margin, l2 := l.PerceptronUpdate(l.Settings)
 	return margin == 0 && l2 == 0
 }
+
+// thresholdUsage is the help text of --threshold for learners other than winnow.
+const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the " +
+	"exports obey: this number, the score of a probability (p=0.3), or the score with the best F1 (f1) or the least " +
+	"cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"

@@ -101,42 +101,6 @@ func whyLeftOut(p *train.Point) string {
 	return cmp.Or(p.FailureText, "interrupted before its first fold was judged")
 }
 
-// mostPathRows is the number of points of a path from which the table has only some of them.
-const mostPathRows = 20
-
-// judgedPoints returns the points of the grid or of the path, or nil if there is one point at most.
-func (r *Report) judgedPoints() *judgedPoints {
-	switch p := r.Path; {
-	case p != nil:
-		t := newJudgedPoints(p.CrossValidation)
-		every, kept := (len(t.Points)+mostPathRows-1)/mostPathRows, []judgedPoint(nil)
-		for i := range t.Points {
-			t.Points[i].nonzeroWeights = humanize.Count(int64(p.Points[i].NonzeroWeights))
-			if i%every == 0 || i == p.ChosenPoint || i == p.PointWithinError {
-				kept = append(kept, t.Points[i])
-			}
-		}
-		t.Points = kept
-		return t
-	case r.CrossValidation != nil && len(r.CrossValidation.Points) > 1:
-		return newJudgedPoints(r.CrossValidation)
-	}
-	return nil
-}
-
-// addPoints adds the table of the grid or of the path, if there is one.
-func (r *Report) addPoints(s *console.Sheet) {
-	t, what := r.judgedPoints(), "The grid, each point"
-	if t == nil {
-		return
-	}
-	if r.Path != nil {
-		what = fmt.Sprintf("The path, %d of its %s, each", len(t.Points), humanize.Plural(int64(len(r.Path.Points)), "point"))
-	}
-	s.Line("\n%s evaluated in %d folds; * is what the model was learned with:\n", what, t.Folds)
-	t.addTo(s)
-}
-
 // addTo adds the table, and the points that have no place in it.
 func (t *judgedPoints) addTo(s *console.Sheet) {
 	s.Table(t.table())

@@ -3,18 +3,12 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/report"
-	"halfspace/dataset"
 	"halfspace/internal/block"
-	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/model"
@@ -121,82 +115,6 @@ func (t *trainer) noteSavedCheckpoint() {
 	t.KeptFiles += message.Sprintf(", from which --resume goes on")
 }
 
-// unfinished returns err. For an interrupt it adds to the message how far the training was.
-func unfinished(a *console.App, err error) error {
-	if u := (*learner.UnfinishedError)(nil); errors.As(err, &u) {
-		a.KeptFiles += ": " + u.Position
-	}
-	return err
-}
-
-// A trainer is open rows, and the options of the training.
-type trainer struct {
-	*console.App
-	*trainOptions
-	bar              *console.Progress
-	data, validation *dataset.Rows
-	l1Path           *train.Path        // nil without --path
-	parts            *train.Parts       // the hold-out of --validation SHARE; nil: none
-	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
-	checkpoints      *checkpoint.Run    // nil without --checkpoint
-	seconds          trainSeconds
-	follower         *report.Follower  // nil if the report follows no training
-	training         *console.Training // the last training, over all rows
-	traceError       error             // error of the trace, which doesn't end the training
-}
-
-func (t *trainer) inMemory() bool {
-	_, is := t.data.Source.(*block.Data)
-	return is
-}
-
-func (t *trainer) closeData() {
-	t.data.Close()
-	t.validation.Close()
-	t.data, t.validation = nil, nil
-}
-
-// open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
-func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
-	t.lakeVersions = dataset.LakeVersions(paths)
-	if t.holdsBack() {
-		if t.split, err = flags.ReadSplit(ctx, t.App, &t.Options, paths, t.bar); err != nil {
-			return err
-		}
-	}
-	t.data, err = flags.OpenRows(ctx, t.App, &t.Options, paths, t.bar)
-	if errors.Is(err, dataset.ErrNoWeights) {
-		return console.Usagef("--sample-weight %s: %w", t.Options.Data.SampleWeight, err)
-	}
-	if err != nil {
-		return err
-	}
-	t.limitShards(t.App)
-	spec := t.data.Spec()
-	if len(spec.Classes) <= 2 {
-		if err := learner.TwoClasses(spec); err != nil {
-			return fmt.Errorf("%s: %w", humanize.Files(paths), err)
-		}
-	}
-	noteClasses(t.App, t.trainOptions, spec)
-	t.setWordsL2(spec)
-	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
-		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
-	}
-	noteVectors(t.App, t.trainOptions, spec)
-	if err := t.openValidation(ctx, validationPaths); err != nil {
-		return console.OfValidation(err, validationPaths)
-	}
-	if t.inMemory() {
-		t.bar.Show(console.Step{Name: "looking at the rows"})
-		if t.survey, err = train.NewDataProfile(ctx, t.data.Source); err != nil {
-			return err
-		}
-		noteSurvey(t.App, t.trainOptions, spec, t.survey)
-	}
-	return nil
-}
-
 // copiesRows tells whether the learner copies the rows by column: solvers with l1 or nonnegative do so for more columns than a
 // Hessian may have.
 func (t *trainer) copiesRows() bool {
@@ -266,27 +184,4 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		err = console.OfLearner(err, t.holdsBack())
 	}
 	return f, err
-}
-
-// fitOptions returns the options for package train.
-func (t *trainer) fitOptions() train.Options {
-	opt := t.trainingOptions()
-	opt.Output.Lake = t.data.Lake
-	opt.Watch = train.Watch{Note: t.Warn, Stage: console.Stage(t.bar)}
-	return opt
-}
-
-// trainingOptions returns the options for package train that need no rows.
-func (o *trainOptions) trainingOptions() train.Options {
-	opt := train.Options{Weights: train.Weights{Balanced: o.isBalanced, Classes: o.weights, Column: o.Data.SampleWeight},
-		CV:     train.CV{Folds: o.folds, Grid: o.axes, Path: o.path, OneStandardError: o.usesOneError, Score: o.figure()},
-		Memory: o.Storage.Memory.Bytes, Init: o.initModel, Split: o.split,
-		Output: train.Output{Threshold: o.threshold, HeldOut: o.reporting.File != ""}}
-	if o.calibrates() {
-		opt.Output.Calibrate = o.calibrate
-	}
-	if o.multiclass != autoName {
-		opt.Multiclass = o.multiclass
-	}
-	return opt
 }

@@ -30,14 +30,6 @@ import (
 // checkReference is the value of --reference that searches for the plane with the largest margin.
 const checkReference = "check"
 
-// traceOptions say which trace is written, and to which file.
-type traceOptions struct {
-	file           string // "": none
-	every          int64
-	reference      string
-	referenceModel *model.Model // the reference model; nil if --reference names none
-}
-
 func (o *traceOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: "+
 		"each update of perceptron, pocket, averaged and voted, each pass of other learners.")
@@ -188,13 +180,6 @@ func (t *trainer) reference(ctx context.Context) ([]float64, error) {
 		return nil, nil
 	}
 	return found.OriginPlane.Weights, nil
-}
-
-// A savingOptions says where and when a training saves its state.
-type savingOptions struct {
-	checkpoint.Options
-	every       string      // as the user typed it
-	sameOptions [][2]string // options that must have the same values when a training resumes
 }
 
 func (o *savingOptions) addFlags(f *pflag.FlagSet) {

@@ -11,45 +11,13 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/model"
 	"halfspace/internal/train"
-	"halfspace/predict"
+	"halfspace/train/learner"
 )
-
-type trainOptions struct {
-	flags.Options
-	judgingOptions    // no folds: no cross-validation
-	algo              string
-	hasDefaultLearner bool // no --algo was given
-	learner           train.Learner
-	multiclass        string
-	validation        string
-	share             float64 // share of the rows to hold out; 0 if validation names a file
-	path              int     // largest number of penalties l1 on a path; 0 for none
-	usesOneError      bool    // --one-standard-error
-	grid              []string
-	axes              []train.Axis    // the options that the grid varies, with their values
-	learners          []train.Learner // learners of the grid; without a grid, one learner
-	split             train.Split     // split by --group, --order-by and --split
-	calibrate         string          // method that turns scores into probabilities
-	threshold         predict.Threshold
-	init              string       // the file of the model to begin with
-	initModel         *model.Model // the model of init; nil: begin with zeros
-
-	out, receipt string
-	typed        []model.TypedOption // the options that the user gave, for the receipt
-	args         []string            // DATA, as the user gave it
-	lakeVersions string              // dataset.LakeVersions of DATA; open sets it
-	saving       savingOptions
-	tracing      traceOptions
-	reporting    report.Options
-	json         bool
-	helpAll      bool
-}
 
 func Train(a *console.App) *cobra.Command {
 	var o trainOptions
@@ -246,4 +214,35 @@ func (o *trainOptions) addLearner(cmd *cobra.Command) {
 		"--algo the learner is that of the model; its other options are not taken. ["+
 		strings.Join(train.NamesWithInit(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
+}
+
+// helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
+func helpWith(cmd *cobra.Command, l *learner.Learner) {
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimizes   " + flags.Wrapped(l.Objective,
+		14) + "\n  use it for  " + flags.Wrapped(l.WhenToUse, 14)
+	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
+	if l.Example != "" {
+		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
+	}
+	s := l.New()
+	for _, option := range flags.LearnerOptions(train.Learners) {
+		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
+		if own == nil && option.Name == thresholdName {
+			flag.Usage = thresholdUsage
+			continue
+		}
+		if own == nil {
+			flag.Hidden = true
+			continue
+		}
+		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.IsBool(s) {
+			flag.Usage = flags.Placeholder(own.Value, own.Words) + own.Help
+		}
+	}
+	for name, hidden := range map[string]bool{"no-bias": l.WhyBias != "", "sample-weight": l.WhyNoWeights != "",
+		"class-weight": l.WhyNoWeights != "", "multiclass": !l.IsMulti()} {
+		if hidden {
+			cmd.Flags().Lookup(name).Hidden = true
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/model"
+	"halfspace/internal/train"
 	"halfspace/kernel"
 )
 
@@ -74,39 +76,6 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 		return o.run(cmd, a, args)
 	}
 	return cmd
-}
-
-// A Verdict is the JSON object of verify --json.
-type Verdict struct {
-	IsVerified    bool     `json:"verified"`
-	HasTrained    bool     `json:"trained"` // trained again; false if the rows differ from the rows of the receipt
-	Model         string   `json:"model"`
-	Rows          int64    `json:"rows"`
-	DifferingKeys []string `json:"differ,omitempty"` // keys of the model's file
-
-	Chunks       []RowRange   `json:"differing_chunks,omitempty"` // ranges of rows that differ
-	Epochs       []ClassEpoch `json:"differing_epochs,omitempty"`
-	Files        []string     `json:"differing_files,omitempty"`
-	AbsentFiles  []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
-	HasOtherSums bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
-	UnreadReason string       `json:"unread,omitempty"`        // the reason why the rows couldn't be compared with the receipt
-
-	ISA     string  `json:"isa"`
-	Workers int     `json:"workers"`
-	Seconds float64 `json:"seconds"`
-}
-
-// RowRange is a range of the training rows, or of the validation rows: First to Last, both included.
-type RowRange struct {
-	First      int64 `json:"first"`
-	Last       int64 `json:"last"`
-	Validation bool  `json:"validation,omitempty"`
-}
-
-// ClassEpoch is the first epoch of a training after which the weights differ. Class is as in model.ClassSums.
-type ClassEpoch struct {
-	Class int `json:"class"`
-	Epoch int `json:"epoch"`
 }
 
 func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) error {
@@ -185,6 +154,19 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition) (again *cobr
 	return again, err
 }
 
+// RowRange is a range of the training rows, or of the validation rows: First to Last, both included.
+type RowRange struct {
+	First      int64 `json:"first"`
+	Last       int64 `json:"last"`
+	Validation bool  `json:"validation,omitempty"`
+}
+
+// ClassEpoch is the first epoch of a training after which the weights differ. Class is as in model.ClassSums.
+type ClassEpoch struct {
+	Class int `json:"class"`
+	Epoch int `json:"epoch"`
+}
+
 // A repetition repeats the training of a model, and compares.
 type repetition struct {
 	*trainer
@@ -226,6 +208,134 @@ func (r *repetition) repeat(ctx context.Context, paths, validation []string) err
 	return err
 }
 
+// comparedBefore compares the files with the files of the receipt. If some differ, it compares the rows. others is true
+// if the rows differ from the rows of the receipt and of the model: then no training on them gives the model.
+func (r *repetition) comparedBefore(ctx context.Context, paths, validation []string) (others bool, err error) {
+	now, err := r.sumFiles(ctx, slices.Concat(paths, validation))
+	if err != nil {
+		return false, err
+	}
+	r.v.Files, r.v.AbsentFiles = differingFiles(r.receipt, now)
+	if slices.EqualFunc(now, r.receipt.Files, func(a, b model.FileSum) bool { return a.SHA256 == b.SHA256 }) {
+		return false, nil
+	}
+	return r.compare(ctx, paths, validation)
+}
+
+// compare calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
+func (r *repetition) compare(ctx context.Context, paths, validation []string) (others bool, err error) {
+	r.hasCompared = true
+	if slices.Contains(paths, "-") {
+		r.v.UnreadReason = "standard input can't be read twice: name a file"
+		return false, nil
+	}
+	others, err = r.compareRows(ctx, paths, validation)
+	if err != nil && ctx.Err() == nil {
+		r.v.UnreadReason, err = err.Error(), nil
+	}
+	return others, err
+}
+
+// compareRows reads the rows with the features of the model, and compares their sums with the sums in the receipt.
+// others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
+func (r *repetition) compareRows(ctx context.Context, paths, validation []string) (others bool, err error) {
+	opt := *r.trainOptions
+	opt.Follow(r.m.Spec())
+	opt.LearnFrom = nil
+	look := &trainer{App: r.App, trainOptions: &opt, bar: r.bar}
+	defer look.closeData()
+	if err := look.open(ctx, paths, validation); err != nil {
+		return false, err
+	}
+	var now model.Receipt
+	if now.Rows, err = train.SumRows(ctx, look.data.Source, r.Workers); err != nil {
+		return false, err
+	}
+	if held := look.validation.Source; held != nil {
+		sums, err := train.SumRows(ctx, held, r.Workers)
+		if err != nil {
+			return false, err
+		}
+		now.Validation = &sums
+	}
+	if r.v.Chunks = differingChunks(r.receipt, &now); len(r.v.Chunks) == 0 {
+		return false, nil
+	}
+	r.v.Rows = look.data.Source.Rows()
+	fingerprint, err := block.Fingerprint(ctx, look.data.Source, r.Workers)
+	return fingerprint != r.m.Data.Fingerprint, err
+}
+
+// differingFiles compares files by their checksum. differ names the files of now that the receipt lacks, and absent the
+// files of the receipt that now lacks. A file of the receipt isn't absent if a differing file has the same name. A
+// receipt has no entry for standard input.
+func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []string) {
+	if len(r.Files) == 0 {
+		return nil, nil
+	}
+	for _, f := range now {
+		if !slices.ContainsFunc(r.Files, func(of model.FileSum) bool { return of.SHA256 == f.SHA256 }) {
+			differ = append(differ, f.Name)
+		}
+	}
+	for _, f := range r.Files {
+		if !slices.ContainsFunc(now, func(is model.FileSum) bool {
+			return is.SHA256 == f.SHA256 || slices.Contains(differ, is.Name) && filepath.Base(is.Name) == filepath.Base(f.Name)
+		}) {
+			absent = append(absent, f.Name)
+		}
+	}
+	return differ, absent
+}
+
+// differingChunks returns the ranges of rows whose sums differ.
+func differingChunks(a, b *model.Receipt) []RowRange {
+	ranges := rowRanges(a.Rows, b.Rows, false)
+	if a.Validation != nil && b.Validation != nil {
+		ranges = append(ranges, rowRanges(*a.Validation, *b.Validation, true)...)
+	}
+	return ranges
+}
+
+// rowRanges returns the rows of the chunks that differ. It joins adjacent chunks to one range.
+func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
+	rows := max(a.Rows, b.Rows)
+	for i := range max(len(a.Chunks), len(b.Chunks)) {
+		if i < len(a.Chunks) && i < len(b.Chunks) && a.Chunks[i] == b.Chunks[i] {
+			continue
+		}
+		first := int64(i) * a.ChunkRows
+		last := min(first+a.ChunkRows, rows) - 1
+		if n := len(all); n > 0 && all[n-1].Last == first-1 {
+			all[n-1].Last = last
+			continue
+		}
+		all = append(all, RowRange{first, last, validation})
+	}
+	return all
+}
+
+// differingEpochs returns, for each class, the first epoch (from 1) whose weights differ.
+func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
+	for i := range max(len(a), len(b)) {
+		var x, y model.ClassSums
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		same := 0
+		for same < min(len(x.Weights), len(y.Weights)) && x.Weights[same] == y.Weights[same] {
+			same++
+		}
+		if same < max(len(x.Weights), len(y.Weights)) {
+			all = append(all, ClassEpoch{max(x.Class, y.Class), same + 1})
+		}
+	}
+	return all
+}
+
 // differingKeys returns the keys that differ in the files of two models, in alphabetical order.
 func differingKeys(a, b *model.Model) ([]string, error) {
 	var keys [2]map[string]json.RawMessage
@@ -248,6 +358,26 @@ func differingKeys(a, b *model.Model) ([]string, error) {
 		}
 	}
 	return differ, nil
+}
+
+// A Verdict is the JSON object of verify --json.
+type Verdict struct {
+	IsVerified    bool     `json:"verified"`
+	HasTrained    bool     `json:"trained"` // trained again; false if the rows differ from the rows of the receipt
+	Model         string   `json:"model"`
+	Rows          int64    `json:"rows"`
+	DifferingKeys []string `json:"differ,omitempty"` // keys of the model's file
+
+	Chunks       []RowRange   `json:"differing_chunks,omitempty"` // ranges of rows that differ
+	Epochs       []ClassEpoch `json:"differing_epochs,omitempty"`
+	Files        []string     `json:"differing_files,omitempty"`
+	AbsentFiles  []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
+	HasOtherSums bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
+	UnreadReason string       `json:"unread,omitempty"`        // the reason why the rows couldn't be compared with the receipt
+
+	ISA     string  `json:"isa"`
+	Workers int     `json:"workers"`
+	Seconds float64 `json:"seconds"`
 }
 
 func (v *Verdict) sheet(m *model.Model) *console.Sheet {
