@@ -378,16 +378,16 @@ func (c *comparison) noLearnerError(err error) error {
 // rank sorts the learners by the score, then by the log loss. Equal learners keep their order.
 func (c *comparison) rank() {
 	slices.SortStableFunc(c.Points, func(x, y judgedPoint) int {
-		byScore := least(x.Score, y.Score)
+		byScore := compareDefined(x.Score, y.Score)
 		if train.GreatestIsBest(c.Score) && x.Score != nil && y.Score != nil {
 			byScore = -byScore
 		}
-		return cmp.Or(byScore, least(x.LogLoss, y.LogLoss))
+		return cmp.Or(byScore, compareDefined(x.LogLoss, y.LogLoss))
 	})
 }
 
-// least orders figures, the least first, and figures that don't exist last.
-func least(x, y *float64) int {
+// compareDefined orders metrics, the least first, and undefined metrics last.
+func compareDefined(x, y *float64) int {
 	switch {
 	case x == nil && y == nil:
 		return 0

@@ -97,7 +97,7 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	}
 	r.Options, r.Machine = typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPU: kernel.DetectedCPU().Brand,
-		ISA: kernel.Active().String(), Workers: t.Workers, IsStreamed: !t.inMemory(), Seconds: t.seconds.Train}
+		ISA: kernel.Active().String(), Workers: t.Workers, IsStreamed: !t.inMemory(), Seconds: t.seconds.Training}
 	return r.Save(t.receipt)
 }
 

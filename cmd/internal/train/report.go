@@ -263,7 +263,7 @@ func (r *Report) machine() []string {
 	}
 	pairs = append(pairs,
 		"time", fmt.Sprintf("load %s, train %s, total %s", humanize.Seconds(r.Seconds.Load),
-			humanize.Seconds(r.Seconds.Train), humanize.Seconds(r.Seconds.Total)),
+			humanize.Seconds(r.Seconds.Training), humanize.Seconds(r.Seconds.Total)),
 		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype,
 			humanize.Plural(int64(r.Workers), "worker"), streamed, humanize.Size(r.PeakRSSBytes)))
 	if r.ResumedAt != nil {

@@ -46,7 +46,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if fitted == nil {
 		return unfinished(a, err)
 	}
-	t.seconds.Train = fitted.Result.Seconds
+	t.seconds.Training = fitted.Result.Seconds
 	inputs := slices.Concat(paths, validationPaths)
 	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, inputs, err); err != nil {
 		return err

@@ -203,7 +203,7 @@ type trainSeconds struct {
 	CrossValidation float64 `json:"cross_validation,omitempty"`
 	Calibration     float64 `json:"calibration,omitempty"`
 	Threshold       float64 `json:"threshold,omitempty"`
-	Train           float64 `json:"train"` // the training alone
+	Training        float64 `json:"train"` // the training alone
 	Total           float64 `json:"total"`
 }
 
