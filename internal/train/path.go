@@ -17,7 +17,7 @@ type Path struct {
 	model.Path
 	Weights [][]float64 `json:"weights"` // weights of each point, the bias last
 
-	// CrossValidation has the same points as those of a grid of l1. Its score is ByLoss without CV.Score.
+	// CrossValidation has the points as a grid of l1 has them. Its score is ByLoss without CV.Score.
 	CrossValidation *CrossValidation `json:"-"`
 }
 

@@ -37,7 +37,7 @@ type judgedPoint struct {
 
 	JudgedFolds    int      `json:"folds,omitempty"`    // number of folds that were judged, if the comparison was interrupted
 	UnrankedReason string   `json:"unranked,omitempty"` // the reason why there is no score
-	AUC            *float64 `json:"auc"`                // mean over the folds; with more than two classes, mean of each class versus the rest
+	AUC            *float64 `json:"auc"`                // mean over the folds; of more classes the mean of each versus the rest
 	LogLoss        *float64 `json:"log_loss"`
 	Seconds        float64  `json:"seconds"`       // of one training: the mean over the folds
 	Total          float64  `json:"total_seconds"` // of all trainings and of judging their models
@@ -65,7 +65,7 @@ func newJudgedPoints(cv *train.CrossValidation) *judgedPoints {
 	return t
 }
 
-// add adds the results of a cross-validation; names are those of its points. Points that weren't judged are left out.
+// add adds the results of a cross-validation; names has the name of each point. Points that weren't judged are left out.
 func (t *judgedPoints) add(names []string, cv *train.CrossValidation) {
 	t.Folds, t.Split, t.Score = cv.Folds, cv.Split, cv.Score
 	for i := range cv.Points {
@@ -140,7 +140,8 @@ func (t *judgedPoints) table() [][]string {
 	return console.Columns(rows,
 		column(head, "always "+schema.NameClass(b.Class), func(p *judgedPoint) string { return shortName(p.Name) }),
 		column("nonzero", "", func(p *judgedPoint) string { return p.nonzeroWeights }).If(first.nonzeroWeights != ""),
-		column("errors", humanize.Count(b.Errors), func(p *judgedPoint) string { return humanize.Count(*p.Errors) }).If(first.Errors != nil),
+		column("errors", humanize.Count(b.Errors), func(p *judgedPoint) string { return humanize.Count(*p.Errors) }).If(
+			first.Errors != nil),
 		column("weight", "-", func(p *judgedPoint) string { return humanize.Real(*p.ErrorWeight) }).If(first.ErrorWeight != nil),
 		column("accuracy", humanize.Percent(b.Accuracy), func(p *judgedPoint) string { return humanize.Percent(*p.Accuracy) }).If(
 			first.Errors != nil),
