@@ -56,12 +56,6 @@ func alikeFiles(ts *testscript.TestScript, a, b string) {
 	}
 }
 
-// typed WORDS... runs a command line whose words may have several words in them, as a report prints them for a shell.
-func scriptTyped(ts *testscript.TestScript, _ bool, args []string) {
-	words := strings.Fields(strings.ReplaceAll(strings.Join(args, " "), "'", ""))
-	scriptHalfspace(ts, false, slices.DeleteFunc(words, func(w string) bool { return w == "halfspace" }))
-}
-
 // odds FILE [sums] fails unless the probabilities of each predicted row sum to 1. The greatest must be that of the class that is predicted,
 // but where the word sums stands: a calibration moves probabilities alone.
 func scriptOdds(ts *testscript.TestScript, _ bool, args []string) {
@@ -168,14 +162,6 @@ func scriptProof(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// verdict TEXT ARGS... runs verify, which must end with another status than 0 and say TEXT.
-func scriptVerdict(ts *testscript.TestScript, _ bool, args []string) {
-	r := shown(ts, runScript(context.Background(), ts, append([]string{"verify"}, args[1:]...), nil))
-	if r.status == exitDone || !strings.Contains(r.stdout+r.stderr, args[0]) || strings.Contains(r.stderr, "internal error") {
-		ts.Fatalf("exit status %d", r.status)
-	}
-}
-
 // forge NEW OLD WHAT writes a receipt, or a model, that tells something else than OLD, and has the sums of its own bytes. With WHAT model, the
 // receipt is that of the model in a further file.
 func scriptForge(ts *testscript.TestScript, _ bool, args []string) {
@@ -201,17 +187,6 @@ func scriptForge(ts *testscript.TestScript, _ bool, args []string) {
 		r.Options = append(r.Options, model.TypedOption{Option: "out", Values: []string{"x"}})
 	}
 	ts.Check(r.Save(ts.MkAbs(args[0])))
-}
-
-// told NAME ARGS... --out FILE trains without and with --report NAME.html. The model must have the same bytes.
-func scriptTold(ts *testscript.TestScript, _ bool, args []string) {
-	out := args[len(args)-1]
-	must(ts, args[1:]...)
-	plain := ts.ReadFile(out)
-	must(ts, append(args[1:], "--report", args[0]+".html")...)
-	if page := ts.ReadFile(args[0] + ".html"); ts.ReadFile(out) != plain || !strings.Contains(page, "Options") || !strings.Contains(page, "halfspace train") {
-		ts.Fatalf("the report changes the model, or lacks what was asked")
-	}
 }
 
 // kept LEARNER CHOICE [OPTIONS...] trains on learn.csv and chooses a threshold on apply.csv. The number and the probability that eval prints,
@@ -258,17 +233,6 @@ func scriptKept(ts *testscript.TestScript, _ bool, args []string) {
 	alikeFiles(ts, "kept.json", "m.json")
 }
 
-// trained-at FILE LABEL THRESHOLD OPTIONS... trains with a threshold: train and eval count the same errors, and verify learns the model
-// again.
-func scriptTrainedAt(ts *testscript.TestScript, _ bool, args []string) {
-	r := object(ts, slices.Concat([]string{"train", args[0], "--label", args[1], "--standardize", "--threshold=" + args[2], "--out", "m.json", "--receipt", "r.json"}, args[3:])...)
-	e := object(ts, "eval", "--model", "m.json", args[0])
-	if at, _ := e["threshold"].(float64); r["train_errors"] != e["errors"] || at == 0 {
-		ts.Fatalf("train counts %v errors and eval %v, with the threshold %v", r["train_errors"], e["errors"], at)
-	}
-	must(ts, "verify", "--model", "m.json", args[0], "--receipt", "r.json")
-}
-
 // bounded FILE OPTIONS... trains perceptrons until no row is wrong: the bound of the report, of the model and of inspect is at least the number
 // of updates. Behind "!" there must be none.
 func scriptBounded(ts *testscript.TestScript, neg bool, args []string) {
@@ -278,16 +242,6 @@ func scriptBounded(ts *testscript.TestScript, neg bool, args []string) {
 	said := must(ts, train...) + must(ts, "inspect", "m.json")
 	if ok == neg || ok && bound < r["updates"].(float64) || strings.Contains(said, "no order takes more") != ok || strings.Contains(ts.ReadFile("m.json"), "mistake_bound") != ok {
 		ts.Fatalf("bound %v, %v updates, margin %v\n%s", r["mistake_bound"], r["updates"], r["margin"], said)
-	}
-}
-
-// alike FILE LABEL OPTIONS... trains on each instruction set and number of workers, which give the same model.
-func scriptAlike(ts *testscript.TestScript, _ bool, args []string) {
-	train := slices.Concat([]string{"train", args[0], "--label", args[1]}, args[2:])
-	must(ts, append(train, "--out", "m.json")...)
-	for _, more := range []string{"--isa generic --workers 8", "--workers 1", "--workers 3"} {
-		must(ts, slices.Concat(train, []string{"--out", "n.json"}, strings.Fields(more))...)
-		alikeFiles(ts, "n.json", "m.json")
 	}
 }
 

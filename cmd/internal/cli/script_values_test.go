@@ -2,8 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"encoding/xml"
-	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -13,7 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// at returns what stands at a path such as points.0.errors of a JSON file or of stdout, nil for nothing. len is the length, and /N divides a number.
+// at returns what stands at a path such as points.0.errors of a JSON file or of stdout, nil for nothing. len is the length of a list,
+// keys are the keys of an object, and /N divides a number.
 func at(ts *testscript.TestScript, file, path string) (value any) {
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &value))
 	if path == "" {
@@ -23,7 +23,9 @@ func at(ts *testscript.TestScript, file, path string) (value any) {
 	for key := range strings.SplitSeq(path, ".") {
 		switch v := value.(type) {
 		case map[string]any:
-			value = v[key]
+			if value = v[key]; key == "keys" {
+				value = strings.Join(slices.Sorted(maps.Keys(v)), " ")
+			}
 		case []any:
 			i, err := strconv.Atoi(key)
 			if key == "len" {
@@ -107,23 +109,6 @@ func scriptReport(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(text, '\n'), 0o600))
 }
 
-// keys [-PATH] NAME... fails unless the object on stdout, or at a path of it, has these keys and no other.
-func scriptKeys(ts *testscript.TestScript, _ bool, args []string) {
-	path := ""
-	if strings.HasPrefix(args[0], "-") {
-		path, args = args[0][1:], args[1:]
-	}
-	object, _ := at(ts, "stdout", path).(map[string]any)
-	var got []string
-	for key := range object {
-		got = append(got, key)
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, args) {
-		ts.Fatalf("the keys are %q", got)
-	}
-}
-
 // edit FILE OLD NEW replaces the first OLD of a file, or the regular expression OLD behind "!" everywhere.
 func scriptEdit(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile(args[0])
@@ -135,52 +120,4 @@ func scriptEdit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(edited), 0o600))
-}
-
-// change FILE AT adds 1 to the byte AT of a file, cuts as many bytes off its end as a negative AT says, or writes a 1 before the line N where
-// AT is :N.
-func scriptChange(ts *testscript.TestScript, _ bool, args []string) {
-	text := []byte(ts.ReadFile(args[0]))
-	number, line := strings.CutPrefix(args[1], ":")
-	where, err := strconv.Atoi(number)
-	ts.Check(err)
-	switch {
-	case line:
-		all := strings.SplitAfter(string(text), "\n")
-		all[where-1] = regexp.MustCompile(`^-?`).ReplaceAllString(all[where-1], "${0}1")
-		text = []byte(strings.Join(all, ""))
-	case where < 0:
-		text = text[:len(text)+where]
-	default:
-		text[where]++
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
-}
-
-// lines FILE FIRST LAST NEW copies the lines from FIRST to LAST, which count from 1.
-func scriptLines(ts *testscript.TestScript, _ bool, args []string) {
-	all := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
-	first, _ := strconv.Atoi(args[1])
-	last, _ := strconv.Atoi(args[2])
-	ts.Check(os.WriteFile(ts.MkAbs(args[3]), []byte(strings.Join(all[first-1:min(last, len(all))], "")), 0o600))
-}
-
-// wellformed FILE... fails unless a parser of XML reads each file to its end, and finds five elements.
-func scriptWellFormed(ts *testscript.TestScript, _ bool, args []string) {
-	for _, name := range args {
-		elements := 0
-		for d := xml.NewDecoder(strings.NewReader(ts.ReadFile(name))); ; {
-			token, err := d.Token()
-			if err == io.EOF {
-				break
-			}
-			ts.Check(err)
-			if _, ok := token.(xml.StartElement); ok {
-				elements++
-			}
-		}
-		if elements < 5 {
-			ts.Fatalf("%s has %d elements", name, elements)
-		}
-	}
 }
