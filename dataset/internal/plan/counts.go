@@ -2,11 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/message"
+	"halfspace/internal/words"
 	"halfspace/schema"
 )
 
@@ -44,19 +43,41 @@ type Counts struct {
 	sampled  wordSample
 }
 
-// Begin prepares a column for the counts. Its fields up to Semicolons are known.
-func (c *Counts) Begin() {
-	c.Min, c.Max, c.CountsRows, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
-	if !c.HasTexts {
-		return
+// A reading reads the texts of a column in one way, such as numbers with a decimal comma.
+type reading interface {
+	// read records the value of a text, whose first row is row. It returns false if the text has none.
+	read(text string, row int64) bool
+	// noun returns the name of a value, such as number. "": a column with a text that the reading can't read has other
+	// values.
+	noun() string
+}
+
+// A fit is a reading, and the texts of a column that the reading can't read.
+type fit struct {
+	reading
+	odd []int // their numbers in Counts.OddTexts
+}
+
+// An OddText is a text of a column that some reading can't read.
+type OddText struct {
+	Text string
+	Rows int64  // number of rows with the text
+	Row  int64  // the first of them
+	File string // the file of Row, if the table has several files
+	Line int64  // the line of Row; 0: unknown
+
+	missing bool // people write the text where they have no value
+}
+
+// place returns the line of the first row with the text, or the row if its line is unknown.
+func (o OddText) place() string {
+	switch {
+	case o.Line == 0:
+		return fmt.Sprintf("row %d", o.Row)
+	case o.File != "":
+		return fmt.Sprintf("%s: line %d", o.File, o.Line)
 	}
-	for _, t := range treatments {
-		if t.readings != nil {
-			for _, r := range t.readings() {
-				c.fits = append(c.fits, fit{reading: r})
-			}
-		}
-	}
+	return fmt.Sprintf("line %d", o.Line)
 }
 
 // values returns the number of values that aren't missing.
@@ -70,48 +91,6 @@ func (c *Counts) derived(d schema.Derivation) []schema.Column {
 	return []schema.Column{{Name: c.Input.Name, Kind: schema.NumberColumn, Derive: d}}
 }
 
-// span returns the least and the greatest value of numbers or dates, or "". t is the treatment of the column.
-func (c *Counts) span(t *treatment) string {
-	dates := c.Range
-	if r, f := c.layout(); f != nil && t == &textDates {
-		dates = r.Range
-	}
-	switch {
-	case dates.First <= dates.Last:
-		return dates.String()
-	case !c.HasTexts && c.Min <= c.Max:
-		return fmt.Sprintf("%.6g to %.6g", c.Min, c.Max)
-	}
-	return ""
-}
-
-// unfit returns the error that no treatment with the column's word takes it.
-func (c *Counts) unfit() error {
-	if c.hasBytes() {
-		return c.noTextError()
-	}
-	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
-	has := "has the texts " + strings.Join(quoteAll(c.Examples), ", ")
-	if _, f := best(c, func(r reading) bool { return Word(r.noun()) == c.Word.kind() }); f != nil && len(f.odd) > 0 {
-		has = "has the texts " + c.quoteOdd(f, false)
-	}
-	if !c.HasTexts {
-		has = "has numbers"
-	}
-	if !c.HasTexts && c.Word.kind() == Date {
-		wanted = "dates"
-	}
-	err := message.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)
-	return column.Mark(err, column.ErrColumn)
-}
-
-func quoteAll(texts []string) (all []string) {
-	for _, t := range texts {
-		all = append(all, fmt.Sprintf("%.40q", t))
-	}
-	return all
-}
-
 // otherReading returns the end of a note: another value that a text could be, and the type by which it is that value.
 func (c *Counts) otherReading(value, typ string) string {
 	if c.LacksTypes {
@@ -119,3 +98,17 @@ func (c *Counts) otherReading(value, typ string) string {
 	}
 	return message.Sprintf("; if it is %s, use --type %s", value, column.InShell([]string{c.Input.Name + "=" + typ}))
 }
+
+// A wordSample counts the words of the first different texts of a column.
+type wordSample struct{ texts, words int }
+
+func (s *wordSample) add(text string) {
+	const most, longest = 1000, 10_000
+	if s.texts < most {
+		s.texts++
+		s.words += words.Count(text[:min(len(text), longest)])
+	}
+}
+
+// several reports whether the texts have three words or more on average.
+func (s *wordSample) several() bool { return s.words >= 3*s.texts }

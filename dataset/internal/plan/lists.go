@@ -12,6 +12,3 @@ var lists = treatment{
 	inputs:  ownInput,
 	becomes: alwaysWords("numbers"),
 }
-
-// ownInput returns the column as one input.
-func ownInput(c *Counts) []schema.Column { return []schema.Column{*c.Input} }

@@ -159,6 +159,21 @@ func (c *Counts) prepare(t *treatment, nulls schema.Nulls) (
 	return col, inputs
 }
 
+// span returns the least and the greatest value of numbers or dates, or "". t is the treatment of the column.
+func (c *Counts) span(t *treatment) string {
+	dates := c.Range
+	if r, f := c.layout(); f != nil && t == &textDates {
+		dates = r.Range
+	}
+	switch {
+	case dates.First <= dates.Last:
+		return dates.String()
+	case !c.HasTexts && c.Min <= c.Max:
+		return fmt.Sprintf("%.6g to %.6g", c.Min, c.Max)
+	}
+	return ""
+}
+
 // mostDecisions is the largest number of notes about decisions that could have gone another way.
 const mostDecisions = 8
 

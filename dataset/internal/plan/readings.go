@@ -7,34 +7,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
-	"halfspace/internal/message"
 )
-
-// A reading reads the texts of a column in one way, such as numbers with a decimal comma.
-type reading interface {
-	// read records the value of a text, whose first row is row. It returns false if the text has none.
-	read(text string, row int64) bool
-	// noun returns the name of a value, such as number. "": a column with a text that the reading can't read has other
-	// values.
-	noun() string
-}
-
-// A fit is a reading, and the texts of a column that the reading can't read.
-type fit struct {
-	reading
-	odd []int // their numbers in Counts.OddTexts
-}
-
-// An OddText is a text of a column that some reading can't read.
-type OddText struct {
-	Text string
-	Rows int64  // number of rows with the text
-	Row  int64  // the first of them
-	File string // the file of Row, if the table has several files
-	Line int64  // the line of Row; 0: unknown
-
-	missing bool // people write the text where they have no value
-}
 
 // mostCodes is the number of different numbers up to which they may be the codes of categories.
 const mostCodes = 20
@@ -90,17 +63,6 @@ func (c *Counts) WithoutFiles() {
 	for i := range c.OddTexts {
 		c.OddTexts[i].File = ""
 	}
-}
-
-// place returns the line of the first row with the text, or the row if its line is unknown.
-func (o OddText) place() string {
-	switch {
-	case o.Line == 0:
-		return fmt.Sprintf("row %d", o.Row)
-	case o.File != "":
-		return fmt.Sprintf("%s: line %d", o.File, o.Line)
-	}
-	return fmt.Sprintf("line %d", o.Line)
 }
 
 // oddRows returns the number of rows with a text that a reading can't read.
@@ -209,24 +171,4 @@ func (c *Counts) quoteOdd(f *fit, hasPlace bool) string {
 		all = append(all, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(all, between)
-}
-
-// textNotes returns the reason that a column is text, if more than half of its texts are numbers or dates. If there
-// are at most 20 different ones, they may be categories: four of five texts must be numbers.
-func textNotes(c *Counts) []string {
-	_, f := best(c, func(r reading) bool { return r.noun() != "" })
-	if f == nil {
-		return nil
-	}
-	rows, different := c.texts()
-	odd, least := c.oddRows(f), int64(2)
-	if different-len(f.odd) <= mostCodes {
-		least = 5
-	}
-	if r, number := f.reading.(*numberReading); odd == 0 || least*odd >= rows || number && (r.hasCode || r.letters != "") {
-		return nil
-	}
-	typed := column.InShell([]string{c.Input.Name + "=" + f.noun()})
-	return []string{message.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing",
-		c.oddCount(f), c.quoteOdd(f, false), typed)}
 }

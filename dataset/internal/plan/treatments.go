@@ -2,10 +2,14 @@
 package plan
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/schema"
 )
 
 // treatments are the ways in which columns become features. A column goes to the first treatment that takes it, of
@@ -36,20 +40,19 @@ type registration struct {
 	words []Word // nil: all but Ignore
 }
 
-// A treatment is a way in which a column becomes features, or the reason to leave a column out.
-type treatment struct {
-	// readings returns the ways in which the treatment reads texts. nil: it reads none.
-	readings func() []reading
-	// reads returns the reading by which the treatment takes texts. nil: it doesn't take the column.
-	reads func(c *Counts) *fit
-	// takes returns true if the treatment takes the values of a column. nil: see reads.
-	takes func(c *Counts) bool
-	// inputs returns how the column becomes features. nil: the column is left out.
-	inputs func(c *Counts) []schema.Column
-	// becomes returns a few words for the features that inputs returned, or for the reason to leave the column out.
-	becomes func(c *Counts, inputs []schema.Column) string
-	// notes returns the decisions about a column that could have gone another way. nil: there are none.
-	notes func(c *Counts) []string
+// Begin prepares a column for the counts. Its fields up to Semicolons are known.
+func (c *Counts) Begin() {
+	c.Min, c.Max, c.CountsRows, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
+	if !c.HasTexts {
+		return
+	}
+	for _, t := range treatments {
+		if t.readings != nil {
+			for _, r := range t.readings() {
+				c.fits = append(c.fits, fit{reading: r})
+			}
+		}
+	}
 }
 
 // treatmentOf returns the treatment of a column, or nil if none with the column's word takes it.
@@ -66,10 +69,62 @@ func treatmentOf(c *Counts) *treatment {
 	return nil
 }
 
-// alwaysWords returns the function becomes of a treatment that always has the same words.
-func alwaysWords(words string) func(*Counts, []schema.Column) string {
-	return func(*Counts, []schema.Column) string { return message.Translate(words) }
+// unfit returns the error that no treatment with the column's word takes it.
+func (c *Counts) unfit() error {
+	if c.hasBytes() {
+		return c.noTextError()
+	}
+	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
+	has := "has the texts " + strings.Join(quoteAll(c.Examples), ", ")
+	if _, f := best(c, func(r reading) bool { return Word(r.noun()) == c.Word.kind() }); f != nil && len(f.odd) > 0 {
+		has = "has the texts " + c.quoteOdd(f, false)
+	}
+	if !c.HasTexts {
+		has = "has numbers"
+	}
+	if !c.HasTexts && c.Word.kind() == Date {
+		wanted = "dates"
+	}
+	err := message.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)
+	return column.Mark(err, column.ErrColumn)
 }
 
-// noInputs returns the function inputs of a treatment that leaves columns out.
-func noInputs(*Counts) []schema.Column { return nil }
+func quoteAll(texts []string) (all []string) {
+	for _, t := range texts {
+		all = append(all, fmt.Sprintf("%.40q", t))
+	}
+	return all
+}
+
+// ParseTypes parses the option type: COLUMN=TYPE items.
+func ParseTypes(items []string) (map[string]Word, error) {
+	types := map[string]Word{}
+	for _, item := range items {
+		name, word := SplitType(item)
+		if name == "" || word == hash || !slices.Contains(allWords(), word.family()) {
+			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(Words()), item)
+		}
+		types[name] = word
+	}
+	return types, nil
+}
+
+// Words returns the words of the option type, as its help lists them.
+func Words() (names []string) {
+	for _, word := range allWords() {
+		if word == hash {
+			word += "BITS"
+		}
+		names = append(names, string(word))
+	}
+	return names
+}
+
+// allWords returns the words of all treatments, in order.
+func allWords() (all []Word) {
+	for _, t := range treatments {
+		all = append(all, slices.DeleteFunc(slices.Clone(t.words), func(w Word) bool { return w == "" })...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

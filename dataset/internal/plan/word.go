@@ -1,12 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -23,18 +21,12 @@ const (
 	hash     Word = "hash:" // and the number of bits
 )
 
-// ParseTypes parses the option type: COLUMN=TYPE items.
-func ParseTypes(items []string) (map[string]Word, error) {
-	types := map[string]Word{}
-	for _, item := range items {
-		name, word := SplitType(item)
-		if name == "" || word == hash || !slices.Contains(allWords(), word.family()) {
-			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(Words()), item)
-		}
-		types[name] = word
-	}
-	return types, nil
-}
+// The words of the option type for columns whose words become features. ":bits=" and a number of bits may follow, and ":all".
+const (
+	SingleWords Word = "words"
+	WordPairs   Word = "words:2"
+	WordChars   Word = "words:chars"
+)
 
 // SplitType splits an item COLUMN=TYPE. The name is "" if the item has none.
 func SplitType(item string) (name string, word Word) {
@@ -42,28 +34,17 @@ func SplitType(item string) (name string, word Word) {
 	return item[:max(0, i)], Word(item[i+1:])
 }
 
+// IndexOfType returns the position of the equals sign between the column and the type in an item COLUMN=TYPE, or -1.
+func IndexOfType(item string) int {
+	i := strings.LastIndexByte(item, '=')
+	if i > 0 && strings.HasSuffix(item[:i], ":bits") {
+		i = strings.LastIndexByte(item[:i], '=')
+	}
+	return i
+}
+
 // OfValues returns true for the words, with or without a form, of columns whose texts stand for numbers.
 func (w Word) OfValues() bool { return slices.Contains([]Word{Number, Boolean, Date}, w.kind()) }
-
-// allWords returns the words of all treatments, in order.
-func allWords() (all []Word) {
-	for _, t := range treatments {
-		all = append(all, slices.DeleteFunc(slices.Clone(t.words), func(w Word) bool { return w == "" })...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// Words returns the words of the option type, as its help lists them.
-func Words() (names []string) {
-	for _, word := range allWords() {
-		if word == hash {
-			word += "BITS"
-		}
-		names = append(names, string(word))
-	}
-	return names
-}
 
 // Hash returns true for the word hash:BITS.
 func (w Word) Hash() bool {
@@ -76,6 +57,49 @@ func (w Word) Hash() bool {
 func (w Word) kind() Word {
 	kind, _, _ := strings.Cut(string(w), ":")
 	return Word(kind)
+}
+
+// family returns the word without a number: hash: for hash:BITS, and a word for columns of words without its bits.
+func (w Word) family() Word {
+	if w.Hash() {
+		return hash
+	}
+	if of := w.Words(); of != nil {
+		return WordOf(of.Form)
+	}
+	return w
+}
+
+// Words returns how the words of a column become features by a word such as words:2:bits=20, or nil for another word. Nothing is
+// learned for the word words:all: each bucket is a feature, and there are no weights of words.
+func (w Word) Words() *schema.Words {
+	parts := strings.Split(string(w), ":")
+	if parts[0] != string(SingleWords) {
+		return nil
+	}
+	of, parts := &schema.Words{Bits: schema.DefaultWordBits}, parts[1:]
+	if len(parts) > 0 && slices.Contains([]string{"2", "chars"}, parts[0]) {
+		of.Form, parts = schema.WordForm(parts[0]), parts[1:]
+	}
+	if len(parts) > 0 && strings.HasPrefix(parts[0], "bits=") {
+		bits, err := strconv.Atoi(parts[0][len("bits="):])
+		if err != nil || bits < schema.MinWordBits || bits > schema.MaxWordBits {
+			return nil
+		}
+		of.Bits, parts = bits, parts[1:]
+	}
+	if len(parts) > 0 && parts[0] == "all" {
+		of.AllBuckets, parts = true, parts[1:]
+	}
+	if len(parts) > 0 {
+		return nil
+	}
+	return of
+}
+
+// WordOf returns the word of the option type for columns of words of a form.
+func WordOf(form schema.WordForm) Word {
+	return Word(strings.TrimSuffix(string(SingleWords)+":"+string(form), ":"))
 }
 
 // NamesOfTexts returns the columns whose words say how their texts are read. A reader of text files must not read their
