@@ -168,4 +168,4 @@ func (d *planner) prepare(ctx context.Context, request *plan.Draft) (bool, error
 }
 
 // TypeNames returns the types that Options.Types takes.
-func TypeNames() []string { return plan.Words() }
+func TypeNames() []string { return plan.TypeWords() }

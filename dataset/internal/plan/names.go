@@ -1,7 +1,7 @@
 package plan
 
-// names leaves out columns in which nine of ten texts differ.
-var names = treatment{
+// nameTexts leaves out columns in which nine of ten texts differ.
+var nameTexts = treatment{
 	takes: func(c *Counts) bool {
 		return c.HasTexts && c.noOption() && c.values() >= leastRows && (c.HasMore || 10*int64(c.Distinct) >= 9*c.values())
 	},

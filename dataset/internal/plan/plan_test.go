@@ -102,7 +102,7 @@ func TestTreatments(t *testing.T) {
 		{numberColumn(rising[:leastRows-1]...), "", &numbers},
 		{numberColumn(1, 0, 1), Boolean, &numbers},
 		{numberColumn(1, 2, 2), Boolean, nil},
-		{textColumn(100, differing(100, "n%d")...), "", &names},
+		{textColumn(100, differing(100, "n%d")...), "", &nameTexts},
 		{textColumn(1000, differing(100, "n%d")...), "", &hashedTexts},
 		{textColumn(100, differing(100, "n%d")...), Text, &hashedTexts},
 		{textColumn(100, differing(100, "n%d is free text")...), "", &freeTexts},
@@ -131,7 +131,7 @@ func TestTreatments(t *testing.T) {
 
 // TestParseTypes: each type that the option takes names a treatment.
 func TestParseTypes(t *testing.T) {
-	for _, name := range Words() {
+	for _, name := range TypeWords() {
 		word := Word(strings.Replace(name, "BITS", "24", 1))
 		got, err := ParseTypes([]string{"a=b=" + string(word)})
 		if err != nil || got["a=b"] != word {
@@ -139,7 +139,7 @@ func TestParseTypes(t *testing.T) {
 		}
 	}
 	want := "boolean category date date:DMY date:MDY date:YMD hash:BITS ignore number number:comma number:point text words words:2 words:chars"
-	if got := strings.Join(Words(), " "); got != want {
+	if got := strings.Join(TypeWords(), " "); got != want {
 		t.Errorf("the types are %s", got)
 	}
 	for _, item := range []string{"a", "=number", "a=", "a=hash:0", "a=hash:25", "a=hash:", "a=onehot", "a=Number", "a=words:3", "a=words:bits=7", "a=words:bits=23", "a=words:chars:2"} {

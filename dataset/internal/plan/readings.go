@@ -127,8 +127,7 @@ func (c *Counts) accepts(f *fit) bool {
 // category, as they are.
 func (c *Counts) rare(f *fit) bool {
 	rows, different := c.texts()
-	read := different - len(f.odd)
-	_, number := f.reading.(*numberReading)
+	read, number := different-len(f.odd), Word(f.noun()) == Number
 	return f.noun() != "" && 20*c.oddRows(f) <= rows && len(f.odd) <= 10 && 4*len(f.odd) <= read &&
 		!(number && read <= mostCodes && slices.ContainsFunc(f.odd, func(i int) bool { return c.OddTexts[i].Rows > 1 }))
 }

@@ -40,13 +40,13 @@ func TestOddTexts(t *testing.T) {
 			`2 of 402 values are no numbers ("x", row 0; "y"): they count as missing`},
 		{append(decimals, repeated(20, "err")...), "", &pointNumbers,
 			`20 of 420 values are no numbers ("err", row 400): they count as missing`},
-		{append(decimals, repeated(22, "err")...), "", &names,
+		{append(decimals, repeated(22, "err")...), "", &nameTexts,
 			`22 of 422 values are no numbers ("err"), so it stays text: use Types x=number if these values are missing`},
 		{append(decimals, repeated(22, "err")...), Number, &pointNumbers,
 			`22 of 422 values are no numbers ("err", row 400): they count as missing`},
-		{append(decimals, differing(11, "e%d")...), "", &names,
+		{append(decimals, differing(11, "e%d")...), "", &nameTexts,
 			`11 of 411 values are no numbers ("e0", "e1", "e2", 8 more), so it stays text`},
-		{append(decimals, differing(150, "e%d")...), "", &names, ""},
+		{append(decimals, differing(150, "e%d")...), "", &nameTexts, ""},
 		{append(decimals, repeated(500, "err")...), "", &hashedTexts, ""},
 		{append(decimals, repeated(500, "err")...), Number, nil, ""},
 		{append(days, "soon"), "", &textDates, `1 of 401 values is no date ("soon", row 400): it counts as missing`},
@@ -63,8 +63,8 @@ func TestOddTexts(t *testing.T) {
 		{append(decimals, repeated(30, "unknown")...), "", &pointNumbers, ""},
 		{append(decimals[:10:10], append(repeated(300, "unknown"), "err")...), "", &categories,
 			`1 of 11 values is no number ("err"), so it stays text`},
-		{append(differing(400, "%dk"), "err"), "", &names, ""},
-		{append(differing(400, "0%d"), "err"), "", &names, ""},
+		{append(differing(400, "%dk"), "err"), "", &nameTexts, ""},
+		{append(differing(400, "0%d"), "err"), "", &nameTexts, ""},
 		{slices.Repeat([]string{"yes", "no"}, 200), "", &truths, ""},
 		{append(slices.Repeat([]string{"yes", "no"}, 200), "maybe"), "", &categories, ""},
 		{append(differing(400, "%d,5"), "3.5"), "", &commaNumbers,
@@ -83,7 +83,7 @@ func TestOddTexts(t *testing.T) {
 			}
 			continue
 		}
-		if c.want == &counter || c.want == &names { // another column stays
+		if c.want == &counter || c.want == &nameTexts { // another column stays
 			other := textColumn(3, "a", "b")
 			p := require.Value(Make([]*Counts{col, other}, nil, schema.NullsZero))(t)
 			notes := strings.Join(p.Notes, "|")

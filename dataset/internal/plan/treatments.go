@@ -29,7 +29,7 @@ var treatments = []registration{
 	{&dates, []Word{"", Date, DateDMY, DateMDY, DateYMD}},             // dates and times
 	{&numbers, []Word{"", Number, NumberPoint, NumberComma, Boolean}}, // other numbers, booleans
 	{&freeTexts, []Word{""}},                                          // texts of several words that mostly differ
-	{&names, []Word{""}},                                              // texts that nearly all differ
+	{&nameTexts, []Word{""}},                                          // texts that nearly all differ
 	{&hashedTexts, []Word{"", Text}},                                  // many texts
 	{&categories, []Word{"", Text}},                                   // other texts
 }
@@ -102,15 +102,15 @@ func ParseTypes(items []string) (map[string]Word, error) {
 	for _, item := range items {
 		name, word := SplitType(item)
 		if name == "" || word == hash || !slices.Contains(allWords(), word.family()) {
-			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(Words()), item)
+			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(TypeWords()), item)
 		}
 		types[name] = word
 	}
 	return types, nil
 }
 
-// Words returns the words of the option type, as its help lists them.
-func Words() (names []string) {
+// TypeWords returns the words of the option type, as its help lists them.
+func TypeWords() (names []string) {
 	for _, word := range allWords() {
 		if word == hash {
 			word += "BITS"
