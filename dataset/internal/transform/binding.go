@@ -251,7 +251,7 @@ func (c *resolver) places(named []namedCoding) (p places, inputs []schema.Column
 	if p.weight, err = c.weight(p.label); err != nil {
 		return p, nil, err
 	}
-	if err := c.Name(named, p.label, p.weight); err != nil {
+	if err := c.setCodings(c.codings, named, p.label, p.weight); err != nil {
 		return p, nil, err
 	}
 	p.features, p.further, inputs, err = c.features(p.label, p.weight)

@@ -283,28 +283,28 @@ func CheckCategorical(text string) error {
 	return err
 }
 
-// Name sets the codings of the columns that Categorical names. A pattern skips columns that can't have a coding, and
+// setCodings sets the codings of the columns that Categorical names. A pattern skips columns that can't have a coding, and
 // the columns in others, which are the numbers of the label and the weight, or -1. To name one of these columns
 // without a pattern is an error.
-func (c *resolver) Name(named []namedCoding, others ...int) error {
+func (s *fileColumns) setCodings(codings []Coding, named []namedCoding, others ...int) error {
 	for _, n := range named {
-		matches, err := c.matches(message.Option("categorical"), n.pattern)
+		matches, err := s.matches(message.Option("categorical"), n.pattern)
 		if err != nil {
 			return err
 		}
 		for _, i := range matches {
-			_, ok := column.ClassKind(c.cols[i].Type)
+			_, ok := column.ClassKind(s.cols[i].Type)
 			switch other := slices.Index(others, i); {
 			case ok && other < 0:
-				c.codings[i] = n.coding
-				c.cols[i].Advice = "" // the column is meant to be text
-			case c.isPattern(n.pattern):
+				codings[i] = n.coding
+				s.cols[i].Advice = "" // the column is meant to be text
+			case s.isPattern(n.pattern):
 			case other >= 0:
-				return c.errorf("column %q is the %s: leave it out of --categorical or --type", n.pattern,
+				return s.errorf("column %q is the %s: leave it out of --categorical or --type", n.pattern,
 					[...]string{"label", "weight of rows"}[other])
 			default:
-				return c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of "+
-					"--categorical", n.pattern, c.cols[i].Desc)
+				return s.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of "+
+					"--categorical", n.pattern, s.cols[i].Desc)
 			}
 		}
 	}
@@ -312,17 +312,17 @@ func (c *resolver) Name(named []namedCoding, others ...int) error {
 }
 
 // checkNamed returns an error if a column that Categorical names without a pattern isn't a feature.
-func (c *resolver) checkNamed(named []namedCoding, features []int) error {
+func (s *fileColumns) checkNamed(named []namedCoding, features []int) error {
 	for _, n := range named {
-		if c.isPattern(n.pattern) {
+		if s.isPattern(n.pattern) {
 			continue
 		}
-		i, err := c.lookUp(n.pattern)
+		i, err := s.lookUp(n.pattern)
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(features, i) {
-			return c.errorf("column %q is not a feature: add it to --features, or leave it out of --exclude or --categorical", n.pattern)
+			return s.errorf("column %q is not a feature: add it to --features, or leave it out of --exclude or --categorical", n.pattern)
 		}
 	}
 	return nil

@@ -12,36 +12,36 @@ import (
 	"halfspace/schema"
 )
 
-// crosses returns the columns of each cross, and how the crosses become features. The columns in others can't be
+// crosses returns the columns of each cross of the option cross, and how the crosses become features. The columns in others can't be
 // crossed: they are the numbers of the label and the weight, or -1.
-func (c *resolver) crosses(others []int) (of [][]int, inputs []schema.Column, err error) {
-	for _, text := range c.draft.Cross {
+func (s *fileColumns) crosses(texts []string, others []int) (of [][]int, inputs []schema.Column, err error) {
+	for _, text := range texts {
 		x, err := parseCross(text)
 		if err != nil {
-			return nil, nil, c.errorf("cross is %q: %w", text, err)
+			return nil, nil, s.errorf("cross is %q: %w", text, err)
 		}
 		columns, input := []int{}, schema.Column{Name: strings.Join(x.names, "*"), Kind: schema.CrossColumn, HashBits: x.bits}
 		for _, name := range x.names {
-			i, err := c.lookUp(name)
+			i, err := s.lookUp(name)
 			if err != nil {
 				return nil, nil, err
 			}
-			part, ok := toPart(c.cols[i])
+			part, ok := toPart(s.cols[i])
 			switch {
 			case !ok:
-				return nil, nil, c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it "+
-					"out of --cross", name, c.cols[i].Desc)
+				return nil, nil, s.errorf("column %q is %s, but categories are text, numbers or booleans: leave it "+
+					"out of --cross", name, s.cols[i].Desc)
 			case slices.Contains(others, i):
-				return nil, nil, c.errorf("column %q is the %s: leave it out of --cross", name,
+				return nil, nil, s.errorf("column %q is the %s: leave it out of --cross", name,
 					[...]string{"label", "weight of rows"}[slices.Index(others, i)])
 			case slices.Contains(columns, i):
-				return nil, nil, c.errorf("column %q is crossed with itself: name it once in --cross", name)
+				return nil, nil, s.errorf("column %q is crossed with itself: name it once in --cross", name)
 			}
-			c.cols[i].Advice = "" // the column is meant to be text
+			s.cols[i].Advice = "" // the column is meant to be text
 			columns, input.Of = append(columns, i), append(input.Of, part)
 		}
 		if slices.ContainsFunc(inputs, func(c schema.Column) bool { return c.Name == input.Name }) {
-			return nil, nil, c.errorf("the cross %q is named twice: name it once in --cross", input.Name)
+			return nil, nil, s.errorf("the cross %q is named twice: name it once in --cross", input.Name)
 		}
 		of, inputs = append(of, columns), append(inputs, input)
 	}
@@ -58,15 +58,16 @@ func toPart(c column.Column) (schema.Part, bool) {
 	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(t, kind)}, true
 }
 
-func (c *resolver) modelCross(want schema.Column) ([]int, error) {
+// partsOf returns the columns of a cross of a plan or, if isModel is true, of a model: its categories match by their texts.
+func (s *fileColumns) partsOf(want schema.Column, isModel bool) ([]int, error) {
 	var columns []int
 	for _, part := range want.Of {
-		i, err := c.lookUp(part.Name)
+		i, err := s.lookUp(part.Name)
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := toPart(c.cols[i]); c.draft.Spec == nil || !ok { // otherwise categories match by their texts
-			if err := c.checkPart(c.cols[i], part); err != nil {
+		if _, ok := toPart(s.cols[i]); !isModel || !ok {
+			if err := s.checkPart(s.cols[i], part); err != nil {
 				return nil, err
 			}
 		}

@@ -23,14 +23,14 @@ import (
 const numberInText schema.Derivation = "number in a text"
 
 // fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file.
-func (c *resolver) fromTexts(inputs []schema.Column) []schema.Column {
+func (s *fileColumns) fromTexts(inputs []schema.Column) []schema.Column {
 	isCloned := false
 	for k, want := range inputs {
 		if want.Kind != schema.NumberColumn || want.Derive != "" || want.Unit != "" {
 			continue
 		}
-		i, err := c.lookUp(want.Name)
-		if err != nil || c.cols[i].Type == nil || !textual(c.cols[i].Type) {
+		i, err := s.lookUp(want.Name)
+		if err != nil || s.cols[i].Type == nil || !textual(s.cols[i].Type) {
 			continue
 		}
 		if !isCloned {

@@ -149,7 +149,7 @@ func (c *resolver) features(others ...int) (first []int, further [][]int, inputs
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	crossed, crosses, err := c.crosses(others)
+	crossed, crosses, err := c.crosses(c.draft.Cross, others)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -237,7 +237,7 @@ func (c *resolver) given(others []int) (first []int, further [][]int, inputs []s
 	if err != nil || c.draft.Spec != nil {
 		return first, further, inputs, err
 	}
-	crossed, crosses, err := c.crosses(others)
+	crossed, crosses, err := c.crosses(c.draft.Cross, others)
 	for _, columns := range crossed {
 		first, further = append(first, columns[0]), append(further, columns[1:])
 	}
@@ -249,7 +249,7 @@ func (c *resolver) placesOf(inputs []schema.Column) (first []int, further [][]in
 	first, further = make([]int, len(inputs)), make([][]int, len(inputs))
 	for k, want := range inputs {
 		if want.Kind == schema.CrossColumn {
-			columns, err := c.modelCross(want)
+			columns, err := c.partsOf(want, c.draft.Spec != nil)
 			if err != nil {
 				return nil, nil, err
 			}
