@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,63 +13,13 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/block"
 	"halfspace/internal/humanize"
-	"halfspace/kernel"
 )
-
-// A Builder puts the kept rows of batches into blocks, and passes each block to emit when it is full. The labels of a
-// block are class numbers when emit gets it.
-type Builder struct {
-	bound  *Binding
-	Labels *Labels
-	pool   column.Pool
-	mem    memory.Allocator // for concatenating kept columns
-	emit   func(b *block.Block, keep []arrow.Array) error
-	Budget *column.Budget // limits the memory of blocks
-
-	Cols     int
-	total    int64           // number of rows that there will be; -1: unknown
-	Input    int64           // number of rows of the input before the current batch
-	Rows     int64           // number of kept rows so far
-	unchosen *atomic.Int64   // number of rows that the options where, sample and limit left out; of all parts
-	block    *block.Block    // the block that is being filled; nil before its first row
-	most     int             // the number of rows at which the block is full
-	fill     int             // number of rows in the block
-	Spare    *block.Block    // an emitted block to refill; nil: none
-	Reuse    bool            // each block is refilled after emit returns
-	used     bool            // the block was emitted before, so that its memory isn't zeros
-	Live     bool            // emit the block at the end of each batch, even if it isn't full
-	All      *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
-	keep     [][]arrow.Array // for each kept column, its arrays for the rows in the block
-
-	keptBytes int64 // approximate bytes of keep
-
-	texts    []*categories
-	ones     []float32
-	zeros    []float32
-	losses   []losses     // of each feature column
-	weighted *atomic.Bool // some sample weight is above 0
-	odd      *suspects    // nil, except in the builder of the part with the first rows
-	scratch  sync.Pool    // *scratch
-	pieces   []piece      // rows that were read from columns, for a sparse block
-}
 
 // maxKeptBytes limits the kept columns of a block: a block with more bytes of kept columns takes no more rows.
 const maxKeptBytes = 8 << 20
 
 // atOnceBytes is the initial size of a block in bytes.
 const atOnceBytes = 32 << 20
-
-// scratch is the memory for converting a panel of columns to rows.
-type scratch struct {
-	columns [][]float32
-	values  []float32
-	wide    []float64 // the numbers of a column or list before they are standardized
-
-	cells, list []float32 // for sparse rows: the value of each column in each row, and the elements of a list
-
-	pairs     pairScratch[float32] // for reading sparse lists
-	widePairs pairScratch[float64]
-}
 
 // NewBuilder returns a Builder of total kept rows, or of an unknown number of rows if total is -1.
 func NewBuilder(bound *Binding, l *Labels, p column.Pool, mem memory.Allocator, total int64,
@@ -148,14 +97,6 @@ func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*b
 	}
 	part.Input, part.Rows = first, first
 	return part
-}
-
-// panel returns the number of rows that are transposed at a time. Wide rows have more than a panel of the kernels: 8 values
-// of each of 3,000 columns would be 3,000 places in memory, and a load would take five times as long.
-func (b *Builder) panel() int {
-	const rows, values = 128, 1 << 20 // of a panel of wide rows, at most
-	stride := kernel.Stride(b.Cols)
-	return max(kernel.PanelRows(stride), min(rows, values/max(1, stride)))
 }
 
 // Run adds all batches, releases them, and emits the last block.
@@ -279,10 +220,6 @@ func (b *Builder) start() {
 	}
 }
 
-func (b *Builder) bytes(rows int) int64 {
-	return block.Bytes(int64(rows), b.Cols, b.bound.Weight >= 0)
-}
-
 // growFor makes room in the block for rows of a batch.
 func (b *Builder) growFor(bt *column.Batch, rows Cut) error {
 	if b.bound.Sparse && bt.Pairs == nil { // appendPieces makes room
@@ -317,18 +254,6 @@ func (b *Builder) grow(rows int) error {
 	b.block = bigger
 	b.Budget.Give(b.bytes(have))
 	return nil
-}
-
-// newBlock returns a dense block of rows rows. It has labels and weights if the binding has them.
-func (b *Builder) newBlock(first int64, rows int) *block.Block {
-	blk := block.New(first, rows, b.Cols)
-	if b.bound.Label < 0 {
-		blk.Y = nil
-	}
-	if b.bound.Weight >= 0 {
-		blk.W = block.Alloc[float64](rows)
-	}
-	return blk
 }
 
 // flush emits the block, with the kept columns of its rows.

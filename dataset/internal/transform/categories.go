@@ -94,59 +94,6 @@ func (c *categories) ofBucket(b int) int {
 	return -1
 }
 
-// putCategories sets the feature of each row's category to 1. The features in rows must be 0 before. It returns the
-// first wrong row and the error text, or "".
-func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (row int, what string) {
-	if r.categories.words != nil {
-		return r.putWords(rows, stride, c)
-	}
-	numbers := s.values[:c.Len()]
-	if row, what := r.readCategories(c, numbers); what != "" {
-		return row, what
-	}
-	for i, n := range numbers {
-		switch {
-		case n >= 0:
-			rows[i*stride+r.first+int(n)] = 1
-		case n != n:
-			rows[i*stride+r.first] = n
-		}
-	}
-	return 0, ""
-}
-
-// readCategories writes the feature number of each row's category to dst, from 0. The number is -1 for a row with an
-// unknown or missing category, and NaN for a row that the training would have dropped. It returns the first wrong row
-// and the error text, or "".
-func (r *reader) readCategories(c Cut, dst []float32) (row int, what string) {
-	for i, span := range c.Spans() {
-		gaps := r.cells.missing(span.Lo, span.Hi)
-		for from, g := span.Lo, 0; from < span.Hi; g++ {
-			to := span.Hi
-			if g < len(gaps) {
-				to = gaps[g]
-			}
-			numbers := dst[i+from-span.Lo:][:to-from]
-			if row, what := encodeCells(r.categories, r.cells, from, numbers); what != "" {
-				return row, what
-			}
-			for _, n := range numbers {
-				if n < 0 {
-					r.categories.unknown.Add(1)
-				}
-			}
-			if g < len(gaps) {
-				if r.fill == nil {
-					return to, "null" + message.Translate(r.advice)
-				}
-				dst[i+to-span.Lo] = float32(r.fill[0]) - 1 // a fill is 0 or NaN
-			}
-			from = to + 1
-		}
-	}
-	return 0, ""
-}
-
 // A collector collects the categories of a column, or the buckets of a hashed column.
 type collector struct {
 	texts   map[string]bool
@@ -303,13 +250,4 @@ func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 		}
 	}
 	return all
-}
-
-// keepTexts stores the texts of column k in its copy of the binding, if texts were collected.
-func (st *Statistics) keepTexts(k int) {
-	c, d := &st.bound.Plan.Inputs[k], st.texts[k].dictionary
-	c.Dictionary = d.of(c)
-	if d != nil && d.full {
-		st.bound.full = append(st.bound.full, fmt.Sprintf("%q", c.Name))
-	}
 }

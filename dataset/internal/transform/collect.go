@@ -14,7 +14,6 @@ import (
 	"halfspace/dataset/internal/plan"
 	"halfspace/internal/block"
 	"halfspace/internal/message"
-	"halfspace/internal/stats"
 	"halfspace/schema"
 )
 
@@ -184,83 +183,6 @@ func SetStorage(s *Binding, storage plan.Storage, elements, rows int64) error {
 		return message.Errorf("%d features, and a dense row has at most %d features: use --storage sparse", width, schema.MaxFeatures)
 	}
 	return nil
-}
-
-// Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
-// consecutive rows, the first of which begins a chunk.
-type Learned struct {
-	rows    int64
-	chunks  [][]stats.Sums // for each column, the moments of its features in the first chunk, then in the next chunk
-	texts   [][]string     // for each column, its categories
-	buckets [][]int        // for each hashed column, its buckets
-}
-
-// Fields returns pointers to the fields, for the messages to other processes.
-func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l.buckets} }
-
-// Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
-// dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
-func (s *Binding) Parted() bool {
-	return !s.Drops() && !s.Plan.HashTexts && !slices.ContainsFunc(s.Plan.Inputs,
-		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 || c.Words != nil })
-}
-
-// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart
-// releases the batches.
-func (s *Binding) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
-	st := NewStatistics(s, p)
-	st.part = &Learned{chunks: make([][]stats.Sums, len(s.Plan.Inputs))}
-	err := Each(ctx, batches, -1, nil, func(bt *column.Batch, _ int64) error { return st.Add(ctx, bt) })
-	if err != nil {
-		return nil, err
-	}
-	st.part.rows = st.rows
-	for k := range s.Plan.Inputs {
-		if st.rows%block.ChunkRows > 0 {
-			st.endChunk(k)
-		}
-		texts, buckets := st.texts[k].sorted()
-		st.part.texts, st.part.buckets = append(st.part.texts, texts), append(st.part.buckets, buckets)
-	}
-	return st.part, nil
-}
-
-// endChunk ends a chunk of column k. If the statistics are for a part, it stores the chunk's moments separately.
-func (st *Statistics) endChunk(k int) {
-	if st.part == nil {
-		stats.EndChunk(st.moments[k])
-		return
-	}
-	st.part.chunks[k] = stats.TakeChunk(st.part.chunks[k], st.moments[k])
-}
-
-// Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
-// too long.
-func (st *Statistics) Merge(l *Learned) bool {
-	for k, chunks := range l.chunks {
-		c, texts := &st.bound.Plan.Inputs[k], &st.texts[k]
-		if width := c.Width(); len(chunks) > 0 && len(st.moments[k]) == 0 {
-			st.moments[k] = make([]stats.Moments, width)
-		}
-		for i, r := range chunks {
-			st.moments[k][i%len(st.moments[k])].AddChunk(r)
-		}
-		for _, text := range l.texts[k] {
-			if !texts.texts[text] {
-				texts.texts[text] = true
-				texts.bytes += int64(len(text))
-			}
-		}
-		for _, b := range l.buckets[k] {
-			texts.mark(b)
-		}
-		if len(texts.texts) > texts.most {
-			return false
-		}
-	}
-	st.rows += l.rows
-	st.Input += l.rows
-	return st.checkTexts("") == nil
 }
 
 // Remember reads all batches of a source that can be read only once. It returns the batches, and a sequence that

@@ -2,7 +2,9 @@ package transform
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -122,3 +124,38 @@ func (s *fileColumns) errorf(format string, args ...any) error {
 
 // slashless replaces slashes by another character, so that path.Match treats them as ordinary characters.
 func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
+
+// leftOut lists the columns that were left out because they can't be features, with their types, grouped by the content
+// of their text.
+type leftOut struct {
+	of    map[column.Content][]string
+	texts bool // some column could be used as categories
+}
+
+// advice gives, for each content of text, the reason why it can't be a feature, and the remedy.
+var advice = map[column.Content]string{
+	column.Dates:  "dates written as text (to use them, write numbers, such as the days since a date, or the month)",
+	column.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
+}
+
+func (l *leftOut) add(c column.Column) {
+	if l.of == nil {
+		l.of = map[column.Content][]string{}
+	}
+	l.of[c.Content] = append(l.of[c.Content], fmt.Sprintf("%q (%s)", c.Name, c.Desc))
+	l.texts = l.texts || column.Textual(c.Type) && c.Content == ""
+}
+
+func (l *leftOut) notes() (lines []string) {
+	for _, content := range slices.Sorted(maps.Keys(l.of)) {
+		why := advice[content]
+		if content == "" {
+			why = "a feature is " + column.FeatureTypes
+			if l.texts {
+				why += message.Sprintf(" (use --categorical onehot or hash:BITS for text)")
+			}
+		}
+		lines = append(lines, humanize.Columns(l.of[content])+": left out, "+why)
+	}
+	return lines
+}

@@ -3,10 +3,8 @@ package transform
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/schema"
@@ -46,16 +44,6 @@ func (s *fileColumns) crosses(texts []string, others []int) (of [][]int, inputs 
 		of, inputs = append(of, columns), append(inputs, input)
 	}
 	return of, inputs, nil
-}
-
-// toPart returns a column as a part of a cross. The result is false if the column can't be a part of a cross.
-func toPart(c column.Column) (schema.Part, bool) {
-	t := c.Texts().Type
-	kind, ok := column.ClassKind(t)
-	if !ok { // t may be nil
-		return schema.Part{}, false
-	}
-	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(t, kind)}, true
 }
 
 // partsOf returns the columns of a cross of a plan or, if isModel is true, of a model: its categories match by their texts.
@@ -101,15 +89,6 @@ func (s *Binding) cells(bt *column.Batch, k int) cells {
 	return all
 }
 
-// further returns the columns of input k except the first column, which Features has. Only a cross has further
-// columns.
-func (s *Binding) further(k int) []int {
-	if k < len(s.Further) {
-		return s.Further[k]
-	}
-	return nil
-}
-
 // missing returns the rows from lo up to, but not including, hi that have a missing value.
 func (c cells) missing(lo, hi int) []int {
 	rows := column.Missing(c[0], lo, hi)
@@ -153,13 +132,4 @@ func encodeCells(l coder, c cells, lo int, dst []float32) (row int, what string)
 		dst[i] = float32(l.crossed(joined))
 	}
 	return 0, ""
-}
-
-// textOf returns the text of row i, or an error text. The text is valid as long as the array.
-func textOf(a arrow.Array, i int) (text, what string) {
-	if a, ok := a.(*array.String); ok && a.IsValid(i) && utf8.ValidString(a.Value(i)) {
-		return a.Value(i), ""
-	}
-	class, what := ClassOf(a, i)
-	return class.Text, what
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -17,29 +16,6 @@ import (
 	"halfspace/internal/message"
 	"halfspace/schema"
 )
-
-// numberInText is the derivation of a model's column of numbers from a column that has them as texts, in a file whose
-// types say so. No model has it.
-const numberInText schema.Derivation = "number in a text"
-
-// fromTexts returns the inputs of a model, with numberInText for columns of numbers that are texts in the file.
-func (s *fileColumns) fromTexts(inputs []schema.Column) []schema.Column {
-	isCloned := false
-	for k, want := range inputs {
-		if want.Kind != schema.NumberColumn || want.Derive != "" || want.Unit != "" {
-			continue
-		}
-		i, err := s.lookUp(want.Name)
-		if err != nil || s.cols[i].Type == nil || !textual(s.cols[i].Type) {
-			continue
-		}
-		if !isCloned {
-			inputs, isCloned = slices.Clone(inputs), true
-		}
-		inputs[k].Derive = numberInText
-	}
-	return inputs
-}
 
 // numberOf returns the number that an input has for a text, or false if the text stands for none. Texts of a column of
 // numbers are read as the readers of text files read them.
@@ -63,41 +39,6 @@ func numberOf(c *schema.Column, text string) (float64, bool) {
 func hasMarks(text string) bool {
 	_, err := humanize.ParseNumber(text)
 	return err != nil && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false")
-}
-
-// An inputTexts is the texts of an input's column that a note is about.
-type inputTexts struct {
-	mu              sync.Mutex
-	column.OddTexts        // Line is the row in the input
-	place           string // of the first text
-}
-
-// add counts the texts of a batch, whose Line is the row in the batch.
-func (o *inputTexts) add(bt *column.Batch, of column.OddTexts) {
-	if of.Rows == 0 {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	row, rows := bt.First+of.Line, o.Rows+of.Rows
-	if o.Rows == 0 || row < o.Line {
-		o.place = fmt.Sprintf("row %d", row)
-		if bt.Line != nil {
-			o.place = fmt.Sprintf("line %d", bt.Line(of.Line))
-		}
-		of.Line = row
-		o.OddTexts = of
-	}
-	o.Rows = rows
-}
-
-// takeAll returns the texts and sets them to none.
-func (o *inputTexts) takeAll() (of column.OddTexts, place string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	of, place = o.OddTexts, o.place
-	o.OddTexts = column.OddTexts{}
-	return of, place
 }
 
 // derives returns true if some input derives its number from the value of its column.
@@ -256,35 +197,4 @@ func (n *textCounts) add(c *schema.Column, row int, text, unread string, value f
 	case valid && c.Derive == numberInText && hasMarks(text):
 		n.marked.Add(int64(row), text, value)
 	}
-}
-
-// textual returns true if values of the type are text, or a dictionary of texts.
-func textual(t arrow.DataType) bool {
-	kind, ok := column.ClassKind(t)
-	return ok && kind == schema.String
-}
-
-// clocksFit returns true if the column and the feature both have times of day, or both have dates. A model of an earlier version
-// has no layout for times of day: its Layout is empty and its Origin is 0.
-func clocksFit(t arrow.DataType, want schema.Column) bool {
-	ofClock := []schema.Derivation{schema.Days, schema.HourSin, schema.HourCos}
-	mayBeClock := want.Layout == "" && want.Origin == 0 && slices.Contains(ofClock, want.Derive)
-	return column.IsClock(t) == want.IsClock() || column.IsClock(t) && mayBeClock
-}
-
-// derivable returns true if the number of a feature can derive from the values of a column.
-func derivable(have column.Column, want schema.Column) bool {
-	if d, is := have.Type.(*arrow.DictionaryType); is {
-		have.Type = d.ValueType
-	}
-	_, dated := column.PerDay(have.Type)
-	switch {
-	case have.Type == nil || have.NumberedFeatures > 0:
-		return false
-	case want.Derive == schema.Missing:
-		return column.Number(have.Type) || textual(have.Type)
-	case want.Derive.Dated():
-		return dated && clocksFit(have.Type, want) || textual(have.Type)
-	}
-	return textual(have.Type) || column.Number(have.Type) && column.Unit(have.Type) == ""
 }

@@ -40,3 +40,14 @@ func Each(ctx context.Context, batches iter.Seq2[*column.Batch, error], total in
 	}
 	return nil
 }
+
+// unfit is an error about a whole column.
+type unfit struct{ error }
+
+func (e unfit) Unwrap() error { return e.error }
+
+// Unfit marks an error as an error about a whole column.
+func Unfit(err error) error { return unfit{err} }
+
+// IsUnfit returns true if an error is about a whole column.
+func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }

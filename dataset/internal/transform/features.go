@@ -253,18 +253,6 @@ func (r *reader) putList(dst []float32, row int, s *scratch) (lost column.Loss, 
 	return lost, ""
 }
 
-// A pair is an element of a sparse list: the number of the feature within the column, and the value.
-type pair[V float32 | float64] struct {
-	index int
-	value V
-}
-
-// pairScratch is the memory for reading a sparse list.
-type pairScratch[V float32 | float64] struct {
-	pairs  []pair[V]
-	values []V
-}
-
 // pairsOf returns the elements of a sparse list in ascending order of their features, or an error text. It leaves out
 // elements whose index is no feature, and counts the rows with an element that it leaves out.
 func pairsOf[V float32 | float64](r *reader, view column.View[V], row int, s *pairScratch[V]) (pairs []pair[V],
@@ -360,4 +348,57 @@ func addPairs(l *losses, pairs []pair[float32]) {
 		values = append(values, p.value)
 	}
 	addValues(l, values)
+}
+
+// putCategories sets the feature of each row's category to 1. The features in rows must be 0 before. It returns the
+// first wrong row and the error text, or "".
+func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (row int, what string) {
+	if r.categories.words != nil {
+		return r.putWords(rows, stride, c)
+	}
+	numbers := s.values[:c.Len()]
+	if row, what := r.readCategories(c, numbers); what != "" {
+		return row, what
+	}
+	for i, n := range numbers {
+		switch {
+		case n >= 0:
+			rows[i*stride+r.first+int(n)] = 1
+		case n != n:
+			rows[i*stride+r.first] = n
+		}
+	}
+	return 0, ""
+}
+
+// readCategories writes the feature number of each row's category to dst, from 0. The number is -1 for a row with an
+// unknown or missing category, and NaN for a row that the training would have dropped. It returns the first wrong row
+// and the error text, or "".
+func (r *reader) readCategories(c Cut, dst []float32) (row int, what string) {
+	for i, span := range c.Spans() {
+		gaps := r.cells.missing(span.Lo, span.Hi)
+		for from, g := span.Lo, 0; from < span.Hi; g++ {
+			to := span.Hi
+			if g < len(gaps) {
+				to = gaps[g]
+			}
+			numbers := dst[i+from-span.Lo:][:to-from]
+			if row, what := encodeCells(r.categories, r.cells, from, numbers); what != "" {
+				return row, what
+			}
+			for _, n := range numbers {
+				if n < 0 {
+					r.categories.unknown.Add(1)
+				}
+			}
+			if g < len(gaps) {
+				if r.fill == nil {
+					return to, "null" + message.Translate(r.advice)
+				}
+				dst[i+to-span.Lo] = float32(r.fill[0]) - 1 // a fill is 0 or NaN
+			}
+			from = to + 1
+		}
+	}
+	return 0, ""
 }

@@ -1,6 +1,9 @@
 package transform
 
-import "slices"
+import (
+	"hash/maphash"
+	"slices"
+)
 
 // hashes are the hashes of the different values of a column, each with a number. Few of them take less memory than a map: a
 // table of 60 rows may have 100,000 columns.
@@ -52,3 +55,5 @@ func (h *hashes) add(bits uint64, n int32) {
 }
 
 func (h *hashes) len() int { return max(len(h.listed), len(h.table)) }
+
+var textSeed = maphash.MakeSeed()

@@ -3,7 +3,6 @@ package transform
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -17,32 +16,6 @@ import (
 	"halfspace/internal/stats"
 	"halfspace/schema"
 )
-
-// Unlearned returns true if the features depend on more than the types of their columns.
-func (s *Binding) Unlearned() bool {
-	if s.Fixed {
-		return false
-	}
-	return s.Wholly() || s.unmeasured()
-}
-
-// Wholly returns true if the features depend on all rows.
-func (s *Binding) Wholly() bool {
-	return s.counted() || slices.ContainsFunc(s.Plan.Inputs, s.collects)
-}
-
-// collects returns true if the categories or the texts of a column are collected from the rows.
-func (s *Binding) collects(c schema.Column) bool {
-	return c.Learned() || s.Plan.HashTexts && c.Hashed()
-}
-
-// counted returns true if the features depend on the moments of the columns.
-func (s *Binding) counted() bool { return s.Plan.Nulls == schema.NullsMean || s.Plan.Standardize }
-
-// unmeasured returns true if the length of the lists of some column is unknown.
-func (s *Binding) unmeasured() bool {
-	return slices.ContainsFunc(s.Plan.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
-}
 
 // Learn reads the batches of the input, which has total rows, and returns the binding with everything that the features
 // depend on. It makes a pass for the lengths of sparse lists, if these are unknown, and a pass for everything that remains.
@@ -69,14 +42,6 @@ func (s *Binding) Learn(ctx context.Context, name string, p column.Pool, batches
 		return st.bound, err
 	}
 	return st.Finish(name)
-}
-
-// forLearning returns a copy of the binding whose features have learned nothing from rows. A pass over rows writes only
-// into such a copy: the plan of s stays as it is.
-func (s *Binding) forLearning() *Binding {
-	own := *s
-	own.Plan = s.Plan.WithoutLearned()
-	return &own
 }
 
 // Statistics collects from batches everything that features depend on: means, deviations, categories and lengths of
@@ -106,17 +71,6 @@ func NewStatistics(s *Binding, p column.Pool) *Statistics {
 	}
 	return st
 }
-
-// unfit is an error about a whole column.
-type unfit struct{ error }
-
-func (e unfit) Unwrap() error { return e.error }
-
-// Unfit marks an error as an error about a whole column.
-func Unfit(err error) error { return unfit{err} }
-
-// IsUnfit returns true if an error is about a whole column.
-func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
 
 func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
 	kept, err := st.bound.Kept(ctx, st.pool, bt)
@@ -415,24 +369,88 @@ func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 	return ""
 }
 
-// measureLists sets the length of a column's lists from the first list with elements in the kept rows.
-func (s *Binding) measureLists(bt *column.Batch, kept Cut) error {
-	for k, i := range s.Features {
-		c := &s.Plan.Inputs[k]
-		if c.Kind != schema.ListColumn || c.Elements > 0 || s.sparseLists(k) {
-			continue
+// Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
+// consecutive rows, the first of which begins a chunk.
+type Learned struct {
+	rows    int64
+	chunks  [][]stats.Sums // for each column, the moments of its features in the first chunk, then in the next chunk
+	texts   [][]string     // for each column, its categories
+	buckets [][]int        // for each hashed column, its buckets
+}
+
+// Fields returns pointers to the fields, for the messages to other processes.
+func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l.buckets} }
+
+// Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
+// dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
+func (s *Binding) Parted() bool {
+	return !s.Drops() && !s.Plan.HashTexts && !slices.ContainsFunc(s.Plan.Inputs,
+		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 || c.Words != nil })
+}
+
+// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart
+// releases the batches.
+func (s *Binding) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
+	st := NewStatistics(s, p)
+	st.part = &Learned{chunks: make([][]stats.Sums, len(s.Plan.Inputs))}
+	err := Each(ctx, batches, -1, nil, func(bt *column.Batch, _ int64) error { return st.Add(ctx, bt) })
+	if err != nil {
+		return nil, err
+	}
+	st.part.rows = st.rows
+	for k := range s.Plan.Inputs {
+		if st.rows%block.ChunkRows > 0 {
+			st.endChunk(k)
 		}
-		list, err := asList(bt.Columns[i])
-		if err != nil {
-			return fmt.Errorf("column %q: %w", c.Name, err)
+		texts, buckets := st.texts[k].sorted()
+		st.part.texts, st.part.buckets = append(st.part.texts, texts), append(st.part.buckets, buckets)
+	}
+	return st.part, nil
+}
+
+// endChunk ends a chunk of column k. If the statistics are for a part, it stores the chunk's moments separately.
+func (st *Statistics) endChunk(k int) {
+	if st.part == nil {
+		stats.EndChunk(st.moments[k])
+		return
+	}
+	st.part.chunks[k] = stats.TakeChunk(st.part.chunks[k], st.moments[k])
+}
+
+// Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
+// too long.
+func (st *Statistics) Merge(l *Learned) bool {
+	for k, chunks := range l.chunks {
+		c, texts := &st.bound.Plan.Inputs[k], &st.texts[k]
+		if width := c.Width(); len(chunks) > 0 && len(st.moments[k]) == 0 {
+			st.moments[k] = make([]stats.Moments, width)
 		}
-		for _, span := range kept.Spans() {
-			for row := span.Lo; row < span.Hi && c.Elements == 0; row++ {
-				if from, to := list.ValueOffsets(row); list.IsValid(row) {
-					c.Elements = int(to - from)
-				}
+		for i, r := range chunks {
+			st.moments[k][i%len(st.moments[k])].AddChunk(r)
+		}
+		for _, text := range l.texts[k] {
+			if !texts.texts[text] {
+				texts.texts[text] = true
+				texts.bytes += int64(len(text))
 			}
 		}
+		for _, b := range l.buckets[k] {
+			texts.mark(b)
+		}
+		if len(texts.texts) > texts.most {
+			return false
+		}
 	}
-	return nil
+	st.rows += l.rows
+	st.Input += l.rows
+	return st.checkTexts("") == nil
+}
+
+// keepTexts stores the texts of column k in its copy of the binding, if texts were collected.
+func (st *Statistics) keepTexts(k int) {
+	c, d := &st.bound.Plan.Inputs[k], st.texts[k].dictionary
+	c.Dictionary = d.of(c)
+	if d != nil && d.full {
+		st.bound.full = append(st.bound.full, fmt.Sprintf("%q", c.Name))
+	}
 }

@@ -72,8 +72,6 @@ type columnProfile struct {
 	unread   string  // the reason why the first value that is no category is none
 }
 
-var textSeed = maphash.MakeSeed()
-
 // Numeric returns true if each column has numbers, and no option names the type of a column.
 func (f *Profile) Numeric() bool {
 	for _, word := range f.types {

@@ -128,11 +128,6 @@ func (c *resolver) weight(label int) (int, error) {
 	return i, nil
 }
 
-// isWeight returns true if a column may contain sample weights.
-func isWeight(c column.Column) bool {
-	return column.Number(c.Type) && column.Unit(c.Type) == "" && c.Type.ID() != arrow.BOOL
-}
-
 // features returns the feature columns, and how each becomes features. first has the number of each feature column;
 // for a cross, further has the numbers of its other columns. The feature columns are the columns of the model's Spec
 // if there is one, otherwise the columns that the options name and don't exclude. The columns in others can't be
@@ -270,64 +265,6 @@ func (c *resolver) placesOf(inputs []schema.Column) (first []int, further [][]in
 		first[k], c.cols[i].Advice = i, ""
 	}
 	return first, further, nil
-}
-
-// ToInput returns how a column becomes features. The result is false if the column can't be a feature.
-func ToInput(c column.Column, text Coding) (schema.Column, bool) {
-	if c.NumberedFeatures > 0 {
-		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.NumberedFeatures}, true
-	}
-	if kind, ok := column.ClassKind(c.Texts().Type); ok && text.named {
-		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind),
-			Words: text.words.WithoutLearned()}, true
-	}
-	if column.Number(c.Type) {
-		return schema.Column{Name: c.Name, Kind: schema.NumberColumn, Unit: column.Unit(c.Type)}, true
-	}
-	if column.Textual(c.Type) {
-		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Words: text.words.WithoutLearned()},
-			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn || text.words != nil
-	}
-	if column.SparseLists(c.Type) {
-		return schema.Column{Name: c.Name, Kind: schema.ListColumn}, true
-	}
-	_, n, ok := column.ListOf(c.Type)
-	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
-}
-
-// CanBeFeature returns true if features can be made of a column, as numbers or as categories.
-func CanBeFeature(c column.Column) bool {
-	_, ok := ToInput(c, Coding{kind: schema.OneHotColumn})
-	return ok
-}
-
-// fits returns true if a column of another file, or of a model's data, can replace the wanted column. It doesn't
-// compare the lengths of lists, which are checked for each row. Categories of a model match by their texts, whatever their type.
-func fits(have, want schema.Column, model bool) bool {
-	return have.Kind == want.Kind && have.Unit == want.Unit && (have.Values == want.Values || model && want.Categorical())
-}
-
-// nameInput returns the words for the values that a model takes from a column.
-func nameInput(c schema.Column) string {
-	switch {
-	case c.Derive.Dated() && c.IsClock():
-		return "a time of day"
-	case c.Derive.Dated():
-		return "a date or time"
-	case c.Derive == schema.Boolean:
-		return "yes or no"
-	case c.Kind == schema.ListColumn:
-		return fmt.Sprintf("lists of %d numbers", c.Elements)
-	case c.Kind == schema.NumberedColumn:
-		return "the pairs of an svmlight file"
-	case c.Categorical() && c.Values != "":
-		return "a " + c.Values
-	case c.Categorical():
-		return "text"
-	case c.Unit != "":
-		return c.Unit
-	}
-	return "a number"
 }
 
 // wanted returns the columns that Features names. If Features is empty, it returns all columns that can be features.
@@ -480,11 +417,32 @@ func (c *resolver) unique(found []int) error {
 	return nil
 }
 
-// keepable returns true if a column of type t can be kept: its values aren't nested, or they are lists of numbers.
-func keepable(t arrow.DataType) bool {
-	if t == nil || !arrow.IsNested(t.ID()) {
-		return t != nil
+// findWhere parses the option where, and returns the number of each column in it.
+func (c *resolver) findWhere() (tested []int, err error) {
+	if c.where, err = where.Parse(c.draft.Where); err != nil {
+		return nil, message.Errorf("--where: %w", err)
 	}
-	_, _, ok := column.ListOf(t)
-	return ok
+	for k, name := range c.where.Columns() {
+		i, err := c.lookUp(name)
+		if err != nil {
+			return nil, err
+		}
+		if what := c.where.Unfit(k, c.tested(i)); what != "" {
+			return nil, c.errorf("--where: column %q: %s", name, what)
+		}
+		c.cols[i].Advice, c.cols[i].Digits, c.cols[i].ExactDigits = "", true, c.where.BeyondFloat(k)
+		tested = append(tested, i)
+	}
+	return tested, nil
+}
+
+// tested returns a column as the option where compares it: codes are texts, unless an option or the model makes them numbers.
+func (c *resolver) tested(i int) column.Column {
+	col := c.cols[i]
+	isTyped := c.draft.Types[col.Name].OfValues()
+	isNumber := func(in schema.Column) bool { return in.Name == col.Name && in.Kind == schema.NumberColumn }
+	if !col.IsCode || isTyped || c.draft.Spec != nil && slices.ContainsFunc(c.modelColumns(), isNumber) {
+		return col
+	}
+	return c.texts(i)
 }

@@ -1,46 +1,13 @@
 package transform
 
 import (
-	"context"
-	"iter"
 	"slices"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/message"
-	"halfspace/schema"
 )
-
-// findWhere parses the option where, and returns the number of each column in it.
-func (c *resolver) findWhere() (tested []int, err error) {
-	if c.where, err = where.Parse(c.draft.Where); err != nil {
-		return nil, message.Errorf("--where: %w", err)
-	}
-	for k, name := range c.where.Columns() {
-		i, err := c.lookUp(name)
-		if err != nil {
-			return nil, err
-		}
-		if what := c.where.Unfit(k, c.tested(i)); what != "" {
-			return nil, c.errorf("--where: column %q: %s", name, what)
-		}
-		c.cols[i].Advice, c.cols[i].Digits, c.cols[i].ExactDigits = "", true, c.where.BeyondFloat(k)
-		tested = append(tested, i)
-	}
-	return tested, nil
-}
-
-// tested returns a column as the option where compares it: codes are texts, unless an option or the model makes them numbers.
-func (c *resolver) tested(i int) column.Column {
-	col := c.cols[i]
-	isTyped := c.draft.Types[col.Name].OfValues()
-	isNumber := func(in schema.Column) bool { return in.Name == col.Name && in.Kind == schema.NumberColumn }
-	if !col.IsCode || isTyped || c.draft.Spec != nil && slices.ContainsFunc(c.modelColumns(), isNumber) {
-		return col
-	}
-	return c.texts(i)
-}
 
 // noRowMatches is column.Roles.NoRowMatches: it returns true if the option where is true in no row within the bounds.
 func (s *Binding) noRowMatches(_ string, rows int64, bounds []column.Bounds) bool {
@@ -129,31 +96,4 @@ func (s *Binding) Until(end int64) *Binding {
 	own := *s
 	own.Plan.End = end
 	return &own
-}
-
-// End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
-// batches if necessary.
-func (s *Binding) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {
-	if s.where == nil && s.Plan.Sample == 0 {
-		return rows, nil
-	}
-	err = Each(ctx, batches, -1, nil, func(bt *column.Batch, first int64) error {
-		if _, err := s.Kept(ctx, p, bt); err != nil {
-			return err
-		}
-		gone := make([]bool, bt.Rows)
-		if err := s.leaveOut(bt, gone); err != nil {
-			return err
-		}
-		for i, g := range gone {
-			if end = first + int64(i) + 1; g {
-				continue
-			}
-			if rows--; rows == 0 {
-				return ErrEnough
-			}
-		}
-		return nil
-	})
-	return max(1, end), err
 }
