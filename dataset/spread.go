@@ -47,7 +47,7 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 	var chunks []*block.Block
 	signs := transform.Signs(p.bound.Plan.Spec)
 	all := transform.NewBuilder(p.bound, transform.NewLabels(p.bound.Plan.Spec), p.table.pool, p.table.mem, total, nil)
-	b := all.Part(transform.NewLabels(p.bound.Plan.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
+	b := all.ForRows(transform.NewLabels(p.bound.Plan.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
 		end := full.First + int64(full.Len())
 		if end <= first {
 			return nil

@@ -183,8 +183,9 @@ func (c *resolver) places(named []namedCoding) (p places, inputs []schema.Column
 // newBinding returns a binding without columns, whose features are made as inputs describe.
 func newBinding(c *resolver, inputs []schema.Column) (*Binding, error) {
 	p := c.draft.Plan
+	derives := slices.ContainsFunc(inputs, func(in schema.Column) bool { return in.Derive != "" })
 	bound := &Binding{Roles: &column.Roles{Label: -1, Weight: -1, Remedies: c.remedies}, Plan: p, leftOut: c.leftOut, passed: c.passed,
-		booleansTold: new(atomic.Bool), where: c.where, derives: derives(inputs), makesBlocks: c.draft.MakesBlocks}
+		booleansTold: new(atomic.Bool), where: c.where, derives: derives, makesBlocks: c.draft.MakesBlocks}
 	if bound.Plan.Inputs = inputs; bound.derives {
 		bound.strange, bound.marked = make([]inputTexts, len(inputs)), make([]inputTexts, len(inputs))
 	}

@@ -38,7 +38,7 @@ type Binding struct {
 	booleansTold    *atomic.Bool // there was a note about booleans for numbers
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite    []atomic.Bool
-	classNote   string // see the function classNote
+	classNote   string // see noteOfClasses
 	makesBlocks bool   // otherwise rows are counted: dates of any unit have the same features
 	Fixed       bool   // a model determines the features: nothing is computed from the data
 }

@@ -25,7 +25,7 @@ const atOnceBytes = 32 << 20
 func NewBuilder(bound *Binding, l *Labels, p column.Pool, mem memory.Allocator, total int64,
 	emit func(*block.Block, []arrow.Array) error) *Builder {
 	b := &Builder{bound: bound, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: bound.Width()}
-	b.texts = newCategories(bound)
+	b.texts = newCategoryNumbers(bound)
 	b.losses, b.weighted, b.unchosen = newLosses(bound), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(bound)
 	for k := range bound.strange { // passes before this one leave texts there
@@ -87,8 +87,8 @@ func (b *Builder) checkRoom() error {
 	return err
 }
 
-// Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
-func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
+// ForRows returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
+func (b *Builder) ForRows(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.bound, l, p, b.mem, last, emit)
 	part.texts, part.losses, part.weighted, part.unchosen, part.All, part.Budget = b.texts, b.losses, b.weighted,
 		b.unchosen, b.All, b.Budget

@@ -39,7 +39,7 @@ type Builder struct {
 
 	keptBytes int64 // approximate bytes of keep
 
-	texts    []*categories
+	texts    []*categoryNumbers
 	ones     []float32
 	zeros    []float32
 	losses   []losses     // of each feature column

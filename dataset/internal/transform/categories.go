@@ -15,8 +15,8 @@ import (
 	"halfspace/schema"
 )
 
-// categories maps the categories of a column to feature numbers.
-type categories struct {
+// categoryNumbers maps the categories of a column to feature numbers.
+type categoryNumbers struct {
 	numbers map[string]int     // for a one-hot column: the feature number of each category
 	bits    int                // for a hashed column: the number of hash bits
 	buckets map[int]int        // for a hashed column: the feature number of each bucket; nil: the bucket is the feature number
@@ -25,20 +25,20 @@ type categories struct {
 	words   *wordFeatures      // of a column of words, which has no other of these; otherwise nil
 }
 
-// newCategories returns the categories of each column of a binding, nil for a column of numbers.
-func newCategories(bound *Binding) []*categories {
-	all := make([]*categories, len(bound.Plan.Inputs))
+// newCategoryNumbers returns the categories of each column of a binding, nil for a column of numbers.
+func newCategoryNumbers(bound *Binding) []*categoryNumbers {
+	all := make([]*categoryNumbers, len(bound.Plan.Inputs))
 	for k, c := range bound.Plan.Inputs {
 		switch c.Kind {
 		case schema.WordsColumn:
-			all[k] = &categories{words: newWordFeatures(c.Words)}
+			all[k] = &categoryNumbers{words: newWordFeatures(c.Words)}
 		case schema.OneHotColumn:
-			all[k] = &categories{numbers: make(map[string]int, len(c.Categories)), kinds: kindsOf(c)}
+			all[k] = &categoryNumbers{numbers: make(map[string]int, len(c.Categories)), kinds: kindsOf(c)}
 			for i, text := range c.Categories {
 				all[k].numbers[text] = i
 			}
 		case schema.HashColumn, schema.CrossColumn:
-			all[k] = &categories{bits: c.HashBits, kinds: kindsOf(c)}
+			all[k] = &categoryNumbers{bits: c.HashBits, kinds: kindsOf(c)}
 			if c.Learned() {
 				all[k].buckets = make(map[int]int, len(c.Buckets))
 				for i, b := range c.Buckets {
@@ -61,11 +61,11 @@ func kindsOf(c schema.Column) (kinds []schema.ClassKind) {
 	return kinds
 }
 
-func (c *categories) canonical(k int, text string) string {
+func (c *categoryNumbers) canonical(k int, text string) string {
 	return schema.StringClass(text).TextAs(c.kinds[k])
 }
 
-func (c *categories) number(a arrow.Array, i int) (int, string) {
+func (c *categoryNumbers) number(a arrow.Array, i int) (int, string) {
 	class, what := ClassOf(a, i)
 	if what != "" {
 		return 0, what
@@ -81,10 +81,12 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 }
 
 // crossed returns the feature number for the text of a cross, or -1.
-func (c *categories) crossed(text []byte) int { return c.ofBucket(schema.CrossBucket(text, c.bits)) }
+func (c *categoryNumbers) crossed(text []byte) int {
+	return c.ofBucket(schema.CrossBucket(text, c.bits))
+}
 
 // ofBucket returns the feature number of a bucket, or -1.
-func (c *categories) ofBucket(b int) int {
+func (c *categoryNumbers) ofBucket(b int) int {
 	if c.buckets == nil {
 		return b
 	}

@@ -47,7 +47,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	all.MakeRoom(in.Stored)
 	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
 	build := func(i int, p column.Pool, progress func(rows, total int64)) error {
-		builders[i] = all.Part(NewLabels(in.Binding.Plan.Spec), p, parts[i].First, parts[i].Last,
+		builders[i] = all.ForRows(NewLabels(in.Binding.Plan.Spec), p, parts[i].First, parts[i].Last,
 			func(full *block.Block, _ []arrow.Array) error {
 				built[i] = append(built[i], full)
 				return nil

@@ -41,11 +41,6 @@ func hasMarks(text string) bool {
 	return err != nil && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false")
 }
 
-// derives returns true if some input derives its number from the value of its column.
-func derives(inputs []schema.Column) bool {
-	return slices.ContainsFunc(inputs, func(c schema.Column) bool { return c.Derive != "" })
-}
-
 // array returns the array from which input k makes its features: the column's, or the numbers that derive from it.
 func (s *Binding) array(bt *column.Batch, k int) arrow.Array {
 	if s.Plan.Inputs[k].Derive != "" {

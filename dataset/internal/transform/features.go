@@ -28,7 +28,7 @@ type reader struct {
 	beyond *atomic.Int64 // counts rows with an index that is no feature; may be nil
 
 	cells      cells // arrays of a column of categories, otherwise nil
-	categories *categories
+	categories *categoryNumbers
 
 	fill []float64 // replaces a missing value: a number for each feature; nil: missing values are errors
 
@@ -47,7 +47,7 @@ const (
 // byRow returns true if features are written row by row, after the columns of numbers were transposed to rows.
 func (r *reader) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
 
-func newReaders(bound *Binding, texts []*categories, bt *column.Batch) ([]reader, error) {
+func newReaders(bound *Binding, texts []*categoryNumbers, bt *column.Batch) ([]reader, error) {
 	readers := make([]reader, len(bound.Features))
 	first := 0
 	for k := range bound.Features {

@@ -51,7 +51,7 @@ func (s *Binding) NewSpec(l *Labels) (spec *schema.Spec, signs []float64, err er
 		var positive int
 		spec.Classes, positive, signs, err = l.Spec(spec.Label, s.Plan.Positive)
 		spec.SetPositive(positive)
-		s.classNote = classNote(spec.Label, spec.Classes, s.Plan.NullWords)
+		s.classNote = noteOfClasses(spec.Label, spec.Classes, s.Plan.NullWords)
 	}
 	return spec, signs, err
 }
@@ -149,9 +149,9 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 	return classes, pos, stands, nil
 }
 
-// classNote returns a note about classes that may be meant otherwise: some are infinity and the others numbers, or two are the
+// noteOfClasses returns a note about classes that may be meant otherwise: some are infinity and the others numbers, or two are the
 // same number. It returns "" if there are none. words are as plan.Plan.NullWords.
-func classNote(label string, classes []schema.Class, words []string) string {
+func noteOfClasses(label string, classes []schema.Class, words []string) string {
 	var infinite, same []string
 	numbers, areNumbers := map[float64]string{}, true
 	for _, c := range classes {

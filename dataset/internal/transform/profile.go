@@ -192,7 +192,7 @@ func (f *Profile) ClassNote(classes []schema.Class) string {
 	if f.bound.Label < 0 {
 		return ""
 	}
-	return classNote(f.bound.Columns[f.bound.Label].Name, classes, f.bound.Plan.NullWords)
+	return noteOfClasses(f.bound.Columns[f.bound.Label].Name, classes, f.bound.Plan.NullWords)
 }
 
 // see records a number or a date among the different values of a column.
