@@ -2,8 +2,6 @@ package online
 
 import (
 	"crypto/sha256"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"halfspace/train/learner"
@@ -15,17 +13,6 @@ const (
 	reportInterval = 100 * time.Millisecond
 	callsPerReport = 16
 )
-
-// reports is the state of a training's reports.
-type reports struct {
-	last  time.Time
-	calls int // calls of mayReport
-
-	// Of a shard, the counts of the present epoch that its training has; of a training, the sums of its shards.
-	counted                   struct{ visits, updates int64 }
-	shardVisits, shardUpdates atomic.Int64
-	mutex                     sync.Mutex
-}
 
 // mayReport reports the progress if the last report is older than reportInterval. It checks that in one of 16 calls.
 func (t *Training) mayReport() {

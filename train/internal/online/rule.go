@@ -12,14 +12,6 @@ import (
 // ErrStop ends the epochs: the training has finished.
 var ErrStop = errors.New("finished")
 
-// A RuleMaker is an algorithm that learns by a rule.
-type RuleMaker interface {
-	learner.Algorithm
-
-	// Rule returns the rule of a training, or of a shard. It uses the fields of t above Rule.
-	Rule(ctx context.Context, t *Training) (Rule, error)
-}
-
 // A Rule says which rows update the weights, and how. It keeps the weights. It may have more interfaces, from Preparer to
 // Owner; a Training alone asks for them.
 type Rule interface {
@@ -86,16 +78,6 @@ func (Bystander) AfterTraining(context.Context) error { return nil }
 
 // A Scorer is a Judge that counts errors.
 type Scorer interface{ BestErrors() int64 } // see learner.Progress
-
-// each calls a method of each judge, up to the first error.
-func (t *Training) each(ctx context.Context, method func(Judge, context.Context) error) error {
-	for _, j := range t.Judges {
-		if err := method(j, ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // A Streak ends a training after as many consecutive visits without an update as there are rows. In the order
 // learner.Shuffle an epoch without an update ends it.

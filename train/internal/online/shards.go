@@ -59,10 +59,6 @@ func DealChunks(rows int64, opt *learner.Options, epoch int64) ([][]int64, error
 	return dealt, nil
 }
 
-// StreamNumber returns the number that replaces the epoch's number in the random choices of a shard. For shard 0 it is
-// the epoch's number, so shard 0 makes the same choices as a training without shards.
-func StreamNumber(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
-
 // A ShardResult is the result of one shard in one epoch.
 type ShardResult struct {
 	Weights        []float32   // weights at the end of the epoch, with the stride of a block

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"halfspace/internal/block"
@@ -47,57 +49,23 @@ type Training struct {
 	shard  *shard  // nil unless the training is one of a shard
 }
 
-// Train trains l, whose algorithm must be a RuleMaker, on all rows of src with the settings s. The result doesn't depend
-// on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's error.
-func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
-	return TrainValidated(ctx, l, src, nil, s)
+// A RuleMaker is an algorithm that learns by a rule.
+type RuleMaker interface {
+	learner.Algorithm
+
+	// Rule returns the rule of a training, or of a shard. It uses the fields of t above Rule.
+	Rule(ctx context.Context, t *Training) (Rule, error)
 }
 
-// TrainValidated is Train with rows to validate on.
-func TrainValidated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
-	learned, err := l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s})
-	if learned == nil {
-		return nil, err
-	}
-	return learned.Result, err
-}
+// reports is the state of a training's reports.
+type reports struct {
+	last  time.Time
+	calls int // calls of mayReport
 
-// Learn is the training of l, whose algorithm must be a RuleMaker. It makes up to Epochs epochs in the order Order.
-//
-// With more than one shard, each shard has its own rule in an epoch. All rules begin with the same weights and vectors.
-// After the epoch, their weights and vectors are mixed.
-func Learn(ctx context.Context, l *learner.Learner, task *learner.Task) (*learner.TaskResult, error) {
-	t := &Training{Learner: l}
-	if err := t.begin(ctx, task); err != nil {
-		return nil, err
-	}
-	r, err := t.train(ctx)
-	if r == nil {
-		return nil, err
-	}
-	if rule, is := t.Rule.(Owner); is {
-		return rule.OwnResult(r), err
-	}
-	return &learner.TaskResult{Result: r, OwnResult: r}, err
-}
-
-// New returns a training on the rows of src, which must come from block.Validate, for Run. The caller sets the rule.
-func New(src block.Source, opt learner.Options) *Training {
-	return &Training{Src: src, Opt: opt, Rows: src.Rows(), startTime: time.Now()}
-}
-
-// begin checks the shared options and the rows, and makes the rule and the shards.
-func (t *Training) begin(ctx context.Context, task *learner.Task) (err error) {
-	own := *task
-	own.Settings = task.Settings.Copy()
-	if t.Src, err = t.Learner.Begin(ctx, own.Rows, own.Settings); err != nil {
-		return err
-	}
-	t.Task, t.Opt = &own, own.Settings.Shared()
-	if err := t.makeRule(ctx); err != nil || t.Opt.Shards < 2 {
-		return err
-	}
-	return t.makeShards()
+	// Of a shard, the counts of the present epoch that its training has; of a training, the sums of its shards.
+	counted                   struct{ visits, updates int64 }
+	shardVisits, shardUpdates atomic.Int64
+	mutex                     sync.Mutex
 }
 
 func (t *Training) makeRule(ctx context.Context) (err error) {
@@ -118,30 +86,6 @@ func (t *Training) makeRule(ctx context.Context) (err error) {
 	return nil
 }
 
-// train makes the remaining epochs and returns the result. If ctx ends the training after one update or more, it
-// returns the weights so far together with the error.
-func (t *Training) train(ctx context.Context) (*learner.Result, error) {
-	err := t.Run(ctx)
-	if err == nil {
-		err = t.each(ctx, Judge.AfterTraining)
-	}
-	if err == nil {
-		r := t.ResultSoFar()
-		if err = t.evaluate(ctx, r); err == nil {
-			return r, nil
-		}
-	}
-	if t.shards != nil {
-		t.mixShards(t.shards.TakeResults())
-	}
-	if ctx.Err() == nil || t.Updates == 0 {
-		return nil, err
-	}
-	r := t.ResultSoFar()
-	r.Interrupted = true
-	return r, err
-}
-
 func (t *Training) evaluate(ctx context.Context, r *learner.Result) error {
 	if rule, is := t.Rule.(Evaluator); is {
 		return rule.Evaluate(ctx, r)
@@ -149,162 +93,14 @@ func (t *Training) evaluate(ctx context.Context, r *learner.Result) error {
 	return t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r)
 }
 
-// Run makes the epochs that follow the state of the checkpoint.
-func (t *Training) Run(ctx context.Context) error {
-	if _, err := t.Opt.Checkpoint.Load(t.state); err != nil {
-		return err
-	}
-	err := t.run(ctx)
-	switch {
-	case err == nil || err == ErrStop:
-		t.epochsDone, err = true, nil
-		t.mark() // no weights change after it
-	case ctx.Err() != nil:
-		t.mark()
-	}
-	return err
-}
-
-// run makes the remaining epochs. It returns ErrStop if the training ends before the last epoch.
-func (t *Training) run(ctx context.Context) error {
-	t.report(nil)
-	defer t.report(nil)
-	epoch := t.shardsEpoch
-	if t.shards == nil {
-		pass, err := t.newPass()
-		if err != nil {
+// each calls a method of each judge, up to the first error.
+func (t *Training) each(ctx context.Context, method func(Judge, context.Context) error) error {
+	for _, j := range t.Judges {
+		if err := method(j, ctx); err != nil {
 			return err
 		}
-		epoch = func(ctx context.Context) error { return t.visitAll(ctx, pass, t.Epoch) }
-	}
-	for err := t.resume(ctx); ; err = nil {
-		if err != nil || t.Epoch >= t.Opt.Epochs {
-			return err
-		}
-		if err = epoch(ctx); err == nil {
-			err = t.each(ctx, Judge.AfterEpoch)
-		}
-		if err == nil || err == ErrStop && t.ReportsLastSum {
-			t.report(t.sum())
-		}
-		if err != nil {
-			return err
-		}
-		t.Epoch++
-		t.visitsInEpoch, t.updatesBefore = 0, t.Updates
-		if t.Opt.Checkpoint.Due(t.Epoch) {
-			t.mark()
-		}
-	}
-}
-
-func (t *Training) newPass() (*Pass, error) {
-	number := 0
-	if t.shard != nil {
-		number = t.shard.number
-	}
-	prepare := func(*Pass) {}
-	if rule, is := t.Rule.(Preparer); is {
-		prepare = rule.Prepare
-	}
-	return NewPass(t.Src, t.Opt, number, prepare)
-}
-
-// resume makes up for the work between the last panel and the next one, which an interrupt may have left out. If that
-// work was done, resume changes nothing. It returns ErrStop if no panel follows.
-func (t *Training) resume(ctx context.Context) error {
-	if t.epochsDone {
-		return ErrStop
-	}
-	if t.Updates > 0 {
-		if err := t.each(ctx, Judge.Resume); err != nil {
-			return err
-		}
-	}
-	return t.checkEnd(ctx)
-}
-
-// visitAll makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
-func (t *Training) visitAll(ctx context.Context, pass *Pass, epoch int64) error {
-	for p, err := range pass.Panels(ctx, epoch, t.visitsInEpoch) {
-		if err == nil {
-			err = t.visit(ctx, p)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if t.Updates == t.updatesBefore && !t.RuleCountsUpdates &&
-		(t.Opt.Order == learner.Shuffle || t.Streak == nil && t.Opt.Order != learner.Random) {
-		t.Converged = true
-		return ErrStop
 	}
 	return nil
-}
-
-// visit visits the rows of a panel, up to the visit after which the log is full.
-func (t *Training) visit(ctx context.Context, p *Panel) (err error) {
-	if t.Opt.Checkpoint.Due(t.Epoch) {
-		t.mark()
-	}
-	if t.shard.mustPause(t.Visits) {
-		return errPause
-	}
-	log := t.log
-	if left := t.Opt.MaxUpdates - t.Updates; t.Opt.MaxUpdates > 0 && left < int64(len(log)) {
-		log = log[:left]
-	}
-	updates := 0
-	p.Visits, updates, err = t.Rule.Visit(ctx, p, log)
-	t.Visits += int64(p.Visits)
-	t.visitsInEpoch += int64(p.Visits)
-	t.Updates += int64(updates)
-	if t.Streak != nil {
-		t.Streak.run += int64(p.Visits)
-	}
-	t.mayReport()
-	if err != nil {
-		return err
-	}
-	if updates > 0 && !t.RuleCountsUpdates {
-		if t.Streak != nil {
-			t.Streak.run = int64(p.Visits) - int64(log[updates-1]) - 1
-		}
-		if err := t.each(ctx, Judge.AfterUpdates); err != nil {
-			return err
-		}
-	}
-	return t.checkEnd(ctx)
-}
-
-// checkEnd returns ErrStop if the training has made Opt.MaxUpdates updates, or has converged by a streak. Random draws
-// may leave out rows, so AnyUpdates must then find no update to make.
-func (t *Training) checkEnd(ctx context.Context) error {
-	if t.Updates > 0 && t.Opt.MaxUpdates > 0 && t.Updates >= t.Opt.MaxUpdates {
-		return ErrStop
-	}
-	if t.Opt.Order == learner.Shuffle || t.VisitsToConverge() > 0 {
-		return nil
-	}
-	if t.Opt.Order == learner.Random {
-		anyUpdates, err := t.Streak.AnyUpdates(ctx)
-		if err != nil {
-			return err
-		}
-		if anyUpdates {
-			t.Streak.Reset()
-			return nil
-		}
-	}
-	// Visits beyond the streak don't count, so that the figures don't depend on the number of rows of a panel.
-	beyond := -t.VisitsToConverge()
-	t.Visits -= beyond
-	if t.Streak.Unvisited != nil {
-		t.Streak.Unvisited(beyond)
-	}
-	t.Streak.run = t.Rows
-	t.Converged = true
-	return ErrStop
 }
 
 // VisitsToConverge returns the number of visits without an update after which a streak ends the training, or 1 if there

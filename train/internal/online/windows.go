@@ -14,28 +14,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// A window is rows to visit one after another.
-type window struct {
-	rows           []uint32     // numbers of the rows in index, in the order of the visits
-	index          *block.Index // index that holds the rows
-	prefetchGroups []uint32     // groups of index to prefetch during the visits: the groups of the next window
-	cached         any          // see Pass.PrepareIndex
-
-	// Source of the rows of index: whole groups, or drawn rows. Both are nil if index has all rows.
-	groups, draws []uint32
-}
-
-// number returns the number, among all rows, of row id of the index.
-func (w *window) number(id uint32) int64 {
-	switch {
-	case w.groups != nil:
-		return int64(w.groups[id/kernel.GroupRows])*kernel.GroupRows + int64(id%kernel.GroupRows)
-	case w.draws != nil:
-		return int64(w.draws[id])
-	}
-	return int64(id)
-}
-
 // cut returns the function that returns the panel with the rows from position at on, at most the given number.
 func (w *window) cut(stride int) func(at, rows int) Panel {
 	return func(at, rows int) Panel {
