@@ -34,6 +34,8 @@ type CSV struct {
 	CsvFiles []CsvFile
 	None     bool          // there are no rows, only a header
 	rounded  []atomic.Bool // for each column, whether a whole number was rounded to another number
+	// textBytes is, for each column, the bytes of text for which the cells of a chunk have room at first; nil: none.
+	textBytes []atomic.Int64
 	comments atomic.Int64  // number of comments
 	skipped  skipped
 	model    bool            // the columns have the types that a model takes
@@ -187,7 +189,7 @@ func (f *CsvFile) put() {
 
 // settle finds the rejects, and unless the first rows are all, the types of kept columns of integers.
 func (in *CSV) settle(ctx context.Context, req column.OpenOptions, p column.Pool, all bool) error {
-	in.rounded = make([]atomic.Bool, len(in.Roles.Columns))
+	in.rounded, in.textBytes = make([]atomic.Bool, len(in.Roles.Columns)), make([]atomic.Int64, len(in.Roles.Columns))
 	if err := in.examine(ctx, req, p); err != nil || all && req.Rejects == nil {
 		return err
 	}
@@ -235,7 +237,7 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
 	sub := &CSV{Input: source.Input{Files: in.Files, Roles: &column.Roles{}, Memory: in.Memory}, CsvFiles: slices.Clone(in.CsvFiles),
-		rounded: make([]atomic.Bool, len(columns)), rejects: in.rejects, tables: in.tables}
+		rounded: make([]atomic.Bool, len(columns)), textBytes: make([]atomic.Int64, len(columns)), rejects: in.rejects, tables: in.tables}
 	for _, k := range columns {
 		sub.Roles.Columns = append(sub.Roles.Columns, in.Roles.Columns[k])
 	}
@@ -406,6 +408,9 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		most = min(most, len(c.Text)/len(f.names)+1)
 	}
 	values := in.emptyCells(f, most)
+	for k := range in.textBytes {
+		values[k].chars = make([]byte, 0, min(int(in.textBytes[k].Load()), len(c.Text)))
+	}
 	defer allot(values, most).Done()
 	b := &column.Batch{File: f.path}
 	lines := sync.OnceValue(func() []int64 { return f.Lines(c) })
@@ -432,6 +437,9 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		}
 		if values[k].rounded {
 			in.rounded[k].Store(true)
+		}
+		if n := int64(len(values[k].chars)); in.textBytes != nil && n > in.textBytes[k].Load() {
+			in.textBytes[k].Store(n + n/8) // a later chunk has rarely more
 		}
 		b.OddTexts = withOdd(b.OddTexts, k, values[k].odd, b.Line)
 		b.MarkedNumbers = withOdd(b.MarkedNumbers, k, values[k].marked, b.Line)

@@ -220,3 +220,29 @@ func TestWideLines(t *testing.T) {
 		t.Errorf("%d batches of %d lines, want 2", batches, 2*leastDense)
 	}
 }
+
+// TestUnquoted compares the ends of long fields with those of a loop over the bytes.
+func TestUnquoted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		text := make([]byte, rng.IntN(80))
+		for i := range text {
+			text[i] = `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,"`[rng.IntN(33)]
+			if rng.IntN(40) == 0 {
+				text[i] = '\n'
+			}
+		}
+		s := scanner{text: text, grammar: delimited(',')}
+		for at := 0; at <= len(text); at += 1 + rng.IntN(30) {
+			want, quotes := at, 0
+			for ; want < len(text) && text[want] != ',' && text[want] != '\n'; want++ {
+				if text[want] == '"' {
+					quotes++
+				}
+			}
+			if end, n := s.unquoted(at); end != want || n != quotes {
+				t.Fatalf("%q from %d: end %d, %d quotes, want %d, %d", text, at, end, n, want, quotes)
+			}
+		}
+	}
+}
