@@ -66,7 +66,8 @@ func (p *Plan) rowsToLoad(ctx context.Context) (int64, error) {
 // their cache. parts also returns the number of bytes of the rows in the files, or 0 if it is unknown.
 func (p *Plan) parts(ctx context.Context, rows int64, buffers *parquetfile.Pool) (parts []transform.Part, stored int64) {
 	const perWorker = 4
-	if arrays, is := p.in.(interface{ Stored() int64 }); is {
+	in := p.withoutTokens()
+	if arrays, is := in.(interface{ Stored() int64 }); is {
 		stored = arrays.Stored()
 	}
 	part := func(in column.Input, first, last int64) transform.Part {
@@ -74,9 +75,9 @@ func (p *Plan) parts(ctx context.Context, rows int64, buffers *parquetfile.Pool)
 			return in.Batches(ctx, pool, p.table.mem)
 		}}
 	}
-	files, ok := p.in.(*parquetfile.Input)
+	files, ok := in.(*parquetfile.Input)
 	if !ok {
-		return []transform.Part{part(p.in, 0, rows)}, stored
+		return []transform.Part{part(in, 0, rows)}, stored
 	}
 	workers := cap(p.table.pool)
 	files.Bound(buffers, workers)

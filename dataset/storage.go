@@ -38,6 +38,7 @@ func (p *Plan) learn(ctx context.Context) error {
 	if bound.Unlearned() {
 		learned, err := p.processes.learn(ctx, bound, total, pool, told)
 		if err == nil && learned == nil {
+			p.keepTokens()
 			learned, err = bound.Learn(ctx, p.in.Name(), pool, p.in.Batches(ctx, pool, p.table.mem), total, told)
 		}
 		if p.bound = learned; err != nil {
@@ -45,6 +46,27 @@ func (p *Plan) learn(ctx context.Context) error {
 		}
 	}
 	return p.chooseStorage() // for svmlight again, as the number of categories is known now
+}
+
+// A reduced input reads some of its columns as nulls.
+type reduced interface {
+	Without(columns []int) column.Input // nil: the input can't leave columns out
+}
+
+// keepTokens makes the pass over the rows keep the words of their texts, if these needn't be read again then.
+func (p *Plan) keepTokens() {
+	const share = 16 // of the memory that blocks may not take
+	if in, is := p.in.(reduced); is && in.Without(nil) != nil {
+		p.bound.KeepTokens(column.Limit(p.table.opt.Memory) / share)
+	}
+}
+
+// withoutTokens returns the input whose columns that the plan has as tokens are nulls.
+func (p *Plan) withoutTokens() column.Input {
+	if columns := p.bound.TokenColumns(); len(columns) > 0 {
+		return p.in.(reduced).Without(columns)
+	}
+	return p.in
 }
 
 // chooseStorage sets the form in which the blocks store rows. It uses the number of values in the rows if they were

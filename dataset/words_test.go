@@ -121,3 +121,40 @@ func TestWordWeights(t *testing.T) {
 		t.Errorf("the words are %q", of.Texts)
 	}
 }
+
+// TestWordsKept: rows are the same, and so are notes, whether the tokens of their texts are kept from the pass that learns the words, or
+// the texts are read again, as those of JSON Lines are.
+func TestWordsKept(t *testing.T) {
+	ctx, dir, lines := context.Background(), t.TempDir(), wordTable(4000)
+	lines[0] = "y,text,number"
+	for i := range lines[1:] {
+		if lines[i+1] += fmt.Sprintf(",%d.5", i%77); i%31 == 0 {
+			lines[i+1] = fmt.Sprintf("%d,,%d", i%2, i) // no text
+		}
+	}
+	lines[10] = `1,"a ""quoted"" text, ` + strings.Repeat("again ", 2000) + `",3`
+	path := writeLines(t, lines)
+	for _, nulls := range []schema.Nulls{"", schema.NullsZero, schema.NullsDrop} {
+		var want string
+		for _, ext := range []string{".jsonl", ".csv", ".parquet"} {
+			out := path
+			if ext != ".csv" {
+				out = filepath.Join(dir, "words"+ext)
+				require.Value(Convert(ctx, []string{path}, out, Options{}, WriterOptions{}))(t)
+			}
+			opt := Options{Label: "y", Prepare: true, Nulls: nulls}
+			plan := require.Value(require.Value(Examine(ctx, []string{out}, opt))(t).Plan(ctx, opt))(t)
+			kept := len(plan.bound.TokenColumns())
+			isMarked := ext == ".parquet" && nulls == "" // whether a text is missing is a feature too
+			if isKept := ext != ".jsonl" && nulls != schema.NullsDrop && !isMarked; isKept != (kept == 1) {
+				t.Errorf("%s, nulls %q: %d columns of tokens", ext, nulls, kept)
+			}
+			got := require.Value(block.Fingerprint(ctx, require.Value(plan.Load(ctx))(t), 2))(t)
+			if want == "" {
+				want = got
+			} else if got != want {
+				t.Errorf("%s, nulls %q: other rows than those of JSON Lines", ext, nulls)
+			}
+		}
+	}
+}

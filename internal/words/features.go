@@ -50,36 +50,40 @@ func (x *Index) NewMaker() *Maker {
 // Features returns the features of a text that aren't 0, ascending, and their values: (1 + ln count) x weight, divided by the root of
 // the sum of their squares, in float64 and in the order of the features, rounded to float32. The slices are valid until the next call.
 func (m *Maker) Features(text string) (features []uint32, values []float32) {
-	buckets := m.splitter.SortedBuckets(text, m.of)
-	m.found = m.found[:0]
-	for _, b := range buckets {
+	return m.FeaturesOf(m.splitter.Tokens(text, m.of))
+}
+
+// FeaturesOf is Features for the tokens of a text.
+func (m *Maker) FeaturesOf(tokens []Token) (features []uint32, values []float32) {
+	m.found, m.wide, m.values = m.found[:0], m.wide[:0], m.values[:0]
+	sum := 0.0
+	for i := 0; i < len(tokens); {
+		b, count := tokens[i].Bucket(), uint32(tokens[i]&mostCount)
+		for i++; i < len(tokens) && tokens[i].Bucket() == b; i++ {
+			count += uint32(tokens[i] & mostCount)
+		}
 		f := int32(b)
 		if m.features != nil {
 			f = m.features[b] // features are in the order of their buckets
 		}
-		if f >= 0 {
-			m.found = append(m.found, uint32(f))
+		if f < 0 {
+			continue
 		}
-	}
-	m.wide, m.values = m.wide[:0], m.values[:0]
-	different, sum := m.found[:0], 0.0
-	for i := 0; i < len(m.found); {
-		f, count := m.found[i], 1
-		for i++; i < len(m.found) && m.found[i] == f; i++ {
-			count++
+		v := 1.0
+		if count > 1 {
+			v = 1 + Logarithm(count)
 		}
-		v := 1 + Logarithm(uint32(count))
 		if m.of.Weights != nil {
 			v = float64(v * m.of.Weights[f])
 		}
-		different, m.wide = append(different, f), append(m.wide, v)
+		m.found, m.wide = append(m.found, uint32(f)), append(m.wide, v)
 		sum += float64(v * v)
 	}
 	length := math.Sqrt(sum)
 	for _, v := range m.wide {
 		m.values = append(m.values, float32(v/length))
 	}
-	return different, m.values
+	return m.found, m.values
 }
 
 // Logarithm returns the natural logarithm of the first 8 binary digits of a count of 1 or more. Counts up to 255 have no further digits.

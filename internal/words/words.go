@@ -159,6 +159,7 @@ type Splitter struct {
 	pair     []byte
 
 	buckets, spare []uint32 // of the words of a text
+	tokens         []Token
 }
 
 // NewSplitter returns a Splitter.
@@ -204,26 +205,23 @@ func (s *Splitter) AppendBuckets(to []uint32, text string, of *schema.Words) []u
 		s.Each(text, of.Form, func(token []byte) { to = append(to, uint32(xxh3.Hash(token)&mask)) })
 		return to
 	}
-	isolated, end, alone := s.isolated, -1, false
+	end, alone := -1, false
 	for at := 0; at < len(text); {
-		if plain[text[at]] != 0 { // the usual word: ASCII letters and digits up to a blank
-			behind, seen := at, uint8(0)
-			for behind < len(text) && plain[text[behind]] != 0 {
-				seen |= plain[text[behind]]
-				behind++
-			}
-			if behind-at <= MostRunes && (behind == len(text) || isolated[text[behind]] != 0) {
-				if seen&capital == 0 {
-					to = append(to, uint32(xxh3.HashString(text[at:behind])&mask))
-				} else {
-					s.foldWord(text[at:behind])
-					to = append(to, uint32(xxh3.Hash(s.word)&mask))
-				}
-				at, alone = behind+1, false
+		if at+8 <= len(text) { // the usual word: small ASCII letters and digits up to a blank
+			eight := load8(text, at)
+			if n := shortLength(eight); n > 0 && s.isolated[text[at+n]] != 0 {
+				to = append(to, uint32(hashShort(eight, n)&mask))
+				at, alone = at+n+1, false
 				continue
 			}
-		} else if isolated[text[at]] != 0 {
+		}
+		if s.isolated[text[at]] != 0 {
 			at++
+			continue
+		}
+		if behind, hash := s.plainWord(text, at); behind > at {
+			to = append(to, uint32(hash&mask))
+			at, alone = behind+1, false
 			continue
 		}
 		lo, hi, isSingle := s.next(text, at)
@@ -242,13 +240,95 @@ func (s *Splitter) AppendBuckets(to []uint32, text string, of *schema.Words) []u
 	return to
 }
 
-// SortedBuckets returns the buckets of [Splitter.AppendBuckets] in ascending order. The slice is valid until the next call.
-func (s *Splitter) SortedBuckets(text string, of *schema.Words) []uint32 {
-	const bits, digits = 6, (schema.MaxWordBits + 5) / 6 // a radix sort takes a third of the time of slices.Sort for 50 words
+// plainWord returns the end of a word of ASCII letters and digits up to a blank, and its hash. The end is the position itself if there is
+// no such word.
+func (s *Splitter) plainWord(text string, at int) (end int, hash uint64) {
+	behind, seen := at, uint8(0)
+	for behind < len(text) && plain[text[behind]] != 0 {
+		seen |= plain[text[behind]]
+		behind++
+	}
+	switch {
+	case behind == at, behind-at > MostRunes, behind < len(text) && s.isolated[text[behind]] == 0:
+		return at, 0
+	case seen&capital == 0:
+		return behind, xxh3.HashString(text[at:behind])
+	}
+	s.foldWord(text[at:behind])
+	return behind, xxh3.Hash(s.word)
+}
+
+// A Token is a bucket, and the number of its words in a text, at most mostCount.
+type Token uint32
+
+const (
+	countBits = 32 - schema.MaxWordBits
+	mostCount = 1<<countBits - 1
+)
+
+// Bucket returns the bucket of a token.
+func (t Token) Bucket() uint32 { return uint32(t >> countBits) }
+
+// Tokens returns the tokens of a text, in ascending order. A bucket with more than mostCount words has several. The slice is valid until
+// the next call.
+func (s *Splitter) Tokens(text string, of *schema.Words) []Token {
+	s.tokens = s.tokens[:0]
+	buckets := s.sortedBuckets(text, of)
+	for i := 0; i < len(buckets); {
+		first := i
+		for b := buckets[i]; i < len(buckets) && buckets[i] == b && i-first < mostCount; {
+			i++
+		}
+		s.tokens = append(s.tokens, Token(buckets[first]<<countBits|uint32(i-first)))
+	}
+	return s.tokens
+}
+
+// sortedBuckets returns the buckets of [Splitter.AppendBuckets] in ascending order.
+func (s *Splitter) sortedBuckets(text string, of *schema.Words) []uint32 {
+	const few = 256
 	s.buckets = s.AppendBuckets(s.buckets[:0], text, of)
 	s.spare = slices.Grow(s.spare[:0], len(s.buckets))[:len(s.buckets)]
+	if len(s.buckets) <= few {
+		sortFew(s.spare, s.buckets, max(0, of.Bits-binBits))
+		return s.spare
+	}
+	s.sortMany(of.Bits)
+	return s.buckets
+}
+
+const binBits = 6 // buckets have MinWordBits or more
+
+// sortFew sorts buckets into a slice of the same length. Buckets are hashes: their first bits put them nearly in order.
+func sortFew(to, buckets []uint32, shift int) {
+	var places [1 << binBits]uint16 // of the next bucket of each bin
+	for _, b := range buckets {
+		places[b>>shift&(1<<binBits-1)]++
+	}
+	at := uint16(0)
+	for i, n := range places {
+		places[i] = at
+		at += n
+	}
+	for _, b := range buckets {
+		bin := b >> shift & (1<<binBits - 1)
+		to[places[bin]] = b
+		places[bin]++
+	}
+	for i := 1; i < len(to); i++ {
+		b, k := to[i], i
+		for ; k > 0 && to[k-1] > b; k-- {
+			to[k] = to[k-1]
+		}
+		to[k] = b
+	}
+}
+
+// sortMany sorts s.buckets by radix, which takes a third of the time of slices.Sort.
+func (s *Splitter) sortMany(wide int) {
+	const bits, digits = 6, (schema.MaxWordBits + 5) / 6
 	var counts [digits][1 << bits]int
-	passes := (of.Bits + bits - 1) / bits
+	passes := (wide + bits - 1) / bits
 	for _, b := range s.buckets {
 		for d := range passes {
 			counts[d][b>>(bits*d)&(1<<bits-1)]++
@@ -267,7 +347,6 @@ func (s *Splitter) SortedBuckets(text string, of *schema.Words) []uint32 {
 		}
 		s.buckets, s.spare = s.spare, s.buckets
 	}
-	return s.buckets
 }
 
 // foldWord sets s.word to a word with its case folded, cut to MostRunes code points.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -313,6 +314,27 @@ func (in *Input) Stored() (bytes int64) {
 		bytes += min(chunks, f.Info.Size())
 	}
 	return bytes
+}
+
+// Without returns the input with nulls in some of the selected columns, given by their numbers.
+func (in *Input) Without(columns []int) column.Input {
+	sub := *in
+	sub.Files = slices.Clone(in.Files)
+	for i, f := range in.Files {
+		g := *f
+		g.columns, g.Groups = slices.Clone(f.columns), slices.Clone(f.Groups)
+		for _, k := range columns {
+			g.columns[k].Index, g.columns[k].Constant = column.Absent, nil
+		}
+		for n := range g.Groups {
+			g.Groups[n].Chunks = slices.Clone(f.Groups[n].Chunks)
+			for _, k := range columns {
+				g.Groups[n].Chunks[k] = chunk{}
+			}
+		}
+		sub.Files[i] = &g
+	}
+	return &sub
 }
 
 // LabelOnly returns the input with the label as its only column.

@@ -269,6 +269,27 @@ func (in *CSV) Only(columns []int) *CSV {
 	return sub
 }
 
+// Without returns the input with nulls in some of the selected columns, given by their numbers. It returns nil for JSON Lines.
+func (in *CSV) Without(columns []int) column.Input {
+	if in.CsvFiles[0].keys != nil {
+		return nil
+	}
+	all := make([]int, len(in.Roles.Columns))
+	for k := range all {
+		all[k] = k
+	}
+	sub := in.Only(all)
+	sub.Roles, sub.rounded, sub.model, sub.empty = in.Roles, in.rounded, in.model, in.empty
+	for i := range sub.CsvFiles {
+		f := &sub.CsvFiles[i]
+		for _, k := range columns {
+			f.bound[k].Index, f.bound[k].Constant = column.Absent, nil
+		}
+		f.put()
+	}
+	return sub
+}
+
 // gaps returns notes about columns that files lack, and about empty files.
 func (in *CSV) gaps() (notes []string) {
 	if in.CsvFiles[0].keys != nil {

@@ -38,9 +38,11 @@ type Binding struct {
 	booleansTold    *atomic.Bool // there was a note about booleans for numbers
 	// infinite is, for each column, whether a pass saw an infinite date; nil if no feature has dates
 	infinite    []atomic.Bool
-	classNote   string // see noteOfClasses
-	makesBlocks bool   // otherwise rows are counted: dates of any unit have the same features
-	Fixed       bool   // a model determines the features: nothing is computed from the data
+	classNote   string    // see noteOfClasses
+	makesBlocks bool      // otherwise rows are counted: dates of any unit have the same features
+	tokens      []*Tokens // for each input, the tokens of its texts, or nil; nil: none
+	tokenRoom   int64     // number of bytes of tokens that Learn may keep for each column
+	Fixed       bool      // a model determines the features: nothing is computed from the data
 }
 
 func (s *Binding) Width() int {

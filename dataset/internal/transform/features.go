@@ -29,6 +29,8 @@ type reader struct {
 
 	cells      cells // arrays of a column of categories, otherwise nil
 	categories *categoryNumbers
+	tokens     *Tokens // of the texts of a column of words, whose cells are not read then; nil: none
+	firstRow   int64   // number of the first row of the batch in the input, for tokens
 
 	fill []float64 // replaces a missing value: a number for each feature; nil: missing values are errors
 
@@ -61,6 +63,9 @@ func newReaders(bound *Binding, texts []*categoryNumbers, bt *column.Batch) ([]r
 		}
 		if r.categories = texts[k]; r.categories != nil {
 			r.cells = bound.cells(bt, k)
+			if bound.tokens != nil {
+				r.tokens, r.firstRow = bound.tokens[k], bt.First
+			}
 			continue
 		}
 		values := bound.array(bt, k)

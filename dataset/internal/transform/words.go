@@ -22,20 +22,31 @@ const pieceTexts = 256
 
 // A wordCounter counts in how many rows of a column each bucket of words is, and keeps the first word of each bucket.
 type wordCounter struct {
-	of    *schema.Words
-	rows  []int64           // of each bucket
-	texts map[uint32]string // the first word of each bucket
-	room  int               // number of bytes that further words may take
+	of     *schema.Words
+	rows   []int64           // of each bucket
+	seen   []uint64          // a bit for each bucket: a batch before has it
+	texts  map[uint32]string // the first word of each bucket
+	room   int               // number of bytes that further words may take
+	before *Tokens           // tokens of the texts, from another pass; nil: none
+	keep   *Tokens           // tokens to keep; nil: none
+	fills  bool              // a missing text may be among them
 }
 
 // newWordCounters returns the counters of the columns of words, nil for other columns.
 func newWordCounters(s *Binding) []*wordCounter {
 	counters, columns := make([]*wordCounter, len(s.Plan.Inputs)), 0
 	for k := range s.Plan.Inputs {
-		if c := &s.Plan.Inputs[k]; c.Words != nil && c.Learned() {
-			counters[k] = &wordCounter{of: c.Words, rows: make([]int64, 1<<c.Words.Bits), texts: map[uint32]string{}}
-			columns++
+		c := &s.Plan.Inputs[k]
+		if c.Words == nil || !c.Learned() {
+			continue
 		}
+		n := 1 << c.Words.Bits
+		counters[k] = &wordCounter{of: c.Words, rows: make([]int64, n), seen: make([]uint64, n/64), texts: map[uint32]string{},
+			keep: s.newTokens(), fills: s.keepsMissing()}
+		if s.tokens != nil {
+			counters[k].before = s.tokens[k]
+		}
+		columns++
 	}
 	for _, c := range counters {
 		if c != nil {
@@ -45,15 +56,33 @@ func newWordCounters(s *Binding) []*wordCounter {
 	return counters
 }
 
-// splitters cut the texts of the rows that are counted.
-var splitters = sync.Pool{New: func() any { return words.NewSplitter() }}
+func (w *wordCounter) saw(bucket uint32) bool { return w.seen[bucket/64]>>(bucket%64)&1 != 0 }
+
+// wordReaders read the words of rows that are counted.
+var wordReaders = sync.Pool{New: func() any { return &wordReader{splitter: words.NewSplitter()} }}
+
+// A wordReader is the work memory for the words of some rows.
+type wordReader struct {
+	splitter *words.Splitter
+	tokens   []words.Token
+}
 
 // pieceWords are the words of some rows.
 type pieceWords struct {
-	buckets []uint32 // of each row, each once
+	tokens  []words.Token // of each row, ascending
+	ends    []uint32      // of the tokens of each row
 	first   []firstWord
+	missing bool   // a text is missing
 	row     int    // the first wrong row
 	wrong   string // its error text, or ""
+}
+
+// of returns the tokens of a row.
+func (p *pieceWords) of(i int) []words.Token {
+	if i == 0 {
+		return p.tokens[:p.ends[0]]
+	}
+	return p.tokens[p.ends[i-1]:p.ends[i]]
 }
 
 // A firstWord is the first word of some rows in a bucket.
@@ -62,12 +91,12 @@ type firstWord struct {
 	text   string
 }
 
-// add counts the words of rows of an array. It returns the first wrong row and the error text, or "".
-func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, rows Cut) (row int, what string, err error) {
+// add counts the words of rows of an array, whose first row has a number. It returns the first wrong row and the error text, or "".
+func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, first int64, rows Cut) (row int, what string, err error) {
 	pieces := make([]pieceWords, (rows.Len()+pieceTexts-1)/pieceTexts)
 	err = p.Each(ctx, len(pieces), func(i int) error {
 		return column.Recovered(func() error {
-			pieces[i] = w.read(a, rows.slice(i*pieceTexts, min(pieceTexts, rows.Len()-i*pieceTexts)))
+			pieces[i] = w.read(a, first, rows.slice(i*pieceTexts, min(pieceTexts, rows.Len()-i*pieceTexts)))
 			return nil
 		})
 	})
@@ -78,54 +107,84 @@ func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, row
 		if pieces[i].wrong != "" {
 			return pieces[i].row, pieces[i].wrong, nil
 		}
-		for _, f := range pieces[i].first {
-			if w.rows[f.bucket] == 0 && w.room >= len(f.text) {
-				w.room -= len(f.text)
-				w.texts[f.bucket] = f.text
-			}
+		if pieces[i].missing && !w.fills {
+			w.keep = nil
 		}
-		for _, b := range pieces[i].buckets {
-			w.rows[b]++
-		}
+		w.count(&pieces[i])
+	}
+	if w.keep != nil {
+		w.keep = w.keep.add(first, pieces)
 	}
 	return 0, "", nil
 }
 
+// count counts the words of a piece.
+func (w *wordCounter) count(p *pieceWords) {
+	for _, f := range p.first {
+		if w.rows[f.bucket] == 0 && w.room >= len(f.text) {
+			w.room -= len(f.text)
+			w.texts[f.bucket] = f.text
+		}
+		w.seen[f.bucket/64] |= 1 << (f.bucket % 64)
+	}
+	p.first = nil
+	at := uint32(0)
+	for _, end := range p.ends {
+		last := uint32(math.MaxUint32)
+		for _, t := range p.tokens[at:end] {
+			if b := t.Bucket(); b != last { // not again for more words than a token counts
+				w.rows[b]++
+				last = b
+			}
+		}
+		at = end
+	}
+}
+
 // read returns the words of rows. It leaves out the first words of buckets that rows before these have.
-func (w *wordCounter) read(a arrow.Array, rows Cut) (p pieceWords) {
-	s := splitters.Get().(*words.Splitter)
-	defer splitters.Put(s)
+func (w *wordCounter) read(a arrow.Array, first int64, rows Cut) (p pieceWords) {
+	r := wordReaders.Get().(*wordReader)
+	defer wordReaders.Put(r)
+	r.tokens, p.ends = r.tokens[:0], make([]uint32, 0, rows.Len())
 	isNew := map[uint32]bool{}
 	for _, span := range rows.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
 			if column.IsMissing(a, row) {
-				continue
-			}
-			text, what := textOf(a, row)
-			if what != "" {
+				p.missing = true
+			} else if what := w.readRow(r, &p, a, first, row, isNew); what != "" {
 				p.row, p.wrong = row, what
 				return p
 			}
-			hasNew, last := false, uint32(math.MaxUint32)
-			for _, b := range s.SortedBuckets(text, w.of) {
-				if b != last {
-					p.buckets = append(p.buckets, b)
-					last = b
-				}
-				hasNew = hasNew || w.rows[b] == 0
-			}
-			if !hasNew {
-				continue
-			}
-			s.Each(text, w.of.Form, func(word []byte) {
-				if b := words.Bucket(word, w.of.Bits); w.rows[b] == 0 && !isNew[b] {
-					isNew[b] = true
-					p.first = append(p.first, firstWord{b, string(word)})
-				}
-			})
+			p.ends = append(p.ends, uint32(len(r.tokens)))
 		}
 	}
+	p.tokens = slices.Clone(r.tokens)
 	return p
+}
+
+// readRow adds the tokens of a row to r, and its words of new buckets to p. It returns an error text, or "".
+func (w *wordCounter) readRow(r *wordReader, p *pieceWords, a arrow.Array, first int64, row int, isNew map[uint32]bool) (what string) {
+	text, what := textOf(a, row)
+	if what != "" {
+		return what
+	}
+	var tokens []words.Token
+	if w.before != nil {
+		tokens = w.before.of(first + int64(row))
+	} else {
+		tokens = r.splitter.Tokens(text, w.of)
+	}
+	r.tokens = append(r.tokens, tokens...)
+	if !slices.ContainsFunc(tokens, func(t words.Token) bool { return !w.saw(t.Bucket()) }) {
+		return ""
+	}
+	r.splitter.Each(text, w.of.Form, func(word []byte) {
+		if b := words.Bucket(word, w.of.Bits); !w.saw(b) && !isNew[b] {
+			isNew[b] = true
+			p.first = append(p.first, firstWord{b, string(word)})
+		}
+	})
+	return ""
 }
 
 // learned returns the words that the features of the column learn from the rows. rows is the number of rows, those without a
@@ -147,7 +206,7 @@ func (st *Statistics) addWords(ctx context.Context, bt *column.Batch, kept Cut) 
 		if w == nil {
 			continue
 		}
-		row, what, err := w.add(ctx, st.pool, st.bound.array(bt, k), kept)
+		row, what, err := w.add(ctx, st.pool, st.bound.array(bt, k), bt.First, kept)
 		if err != nil {
 			return err
 		}
@@ -163,6 +222,12 @@ func (st *Statistics) finishWords(k int, name string) error {
 	c := &st.bound.Plan.Inputs[k]
 	if st.words[k] == nil {
 		return nil
+	}
+	if st.words[k].keep != nil {
+		if st.bound.tokens == nil {
+			st.bound.tokens = make([]*Tokens, len(st.bound.Plan.Inputs))
+		}
+		st.bound.tokens[k] = st.words[k].keep
 	}
 	if c.Words = st.words[k].learned(st.rows); c.Width() == 0 {
 		return column.ErrorIn(name, "column %q: no text has a word: leave it out with --exclude", c.Name)
@@ -193,6 +258,12 @@ func newWordFeatures(of *schema.Words) *wordFeatures {
 // text has no features, or NaN for the first.
 func (w *wordFeatures) each(r *reader, row int, put func(features []uint32, values []float32)) (what string) {
 	a := r.cells[0]
+	if r.tokens != nil {
+		m := w.makers.Get().(*words.Maker)
+		defer w.makers.Put(m)
+		put(m.FeaturesOf(r.tokens.of(r.firstRow + int64(row))))
+		return ""
+	}
 	if column.IsMissing(a, row) {
 		switch {
 		case r.fill == nil:
