@@ -217,9 +217,12 @@ func (d *planner) withText(ctx context.Context, found error) (*Table, error) {
 	return &read, err
 }
 
-// count returns the number of kept rows. It reads the files if rows may be dropped, or if the number of all rows is
-// unknown.
+// count returns the number of kept rows. It reads the files if no pass counted the rows, and rows may be dropped, or the number of all
+// rows is unknown.
 func (p *Plan) count(ctx context.Context) (int64, error) {
+	if n := p.bound.KeptRows; n > 0 {
+		return n, nil
+	}
 	if n := p.in.Total(); n >= 0 && !p.bound.Drops() {
 		return n, nil
 	}

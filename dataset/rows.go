@@ -166,6 +166,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.bound.ReleaseTokens(manyBytes) // rows of folds would be made of them, but the training needs memory first
 		rows := p.rowsOf(block.AssumeValid(data))
 		rows.Density = p.density(data)
 		return rows, nil

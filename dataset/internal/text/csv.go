@@ -36,12 +36,12 @@ type CSV struct {
 	rounded  []atomic.Bool // for each column, whether a whole number was rounded to another number
 	// textBytes is, for each column, the bytes of text for which the cells of a chunk have room at first; nil: none.
 	textBytes []atomic.Int64
-	comments atomic.Int64  // number of comments
-	skipped  skipped
-	model    bool            // the columns have the types that a model takes
-	rejects  *column.Rejects // nil: a line that can't be read is an error
-	tables   *column.Tables
-	empty    []string // paths of the empty files that are left out
+	comments  atomic.Int64 // number of comments
+	skipped   skipped
+	model     bool            // the columns have the types that a model takes
+	rejects   *column.Rejects // nil: a line that can't be read is an error
+	tables    *column.Tables
+	empty     []string // paths of the empty files that are left out
 }
 
 // A CsvFile is the information about a file from its first rows.
@@ -305,8 +305,15 @@ func (in *CSV) gaps() (notes []string) {
 	return notes
 }
 
-// LabelOnly returns the same input: reading fewer columns of CSV saves little work.
-func (in *CSV) LabelOnly() column.Input { return in }
+// LabelOnly returns the input with the label as its only column.
+func (in *CSV) LabelOnly() column.Input {
+	if in.CsvFiles[0].keys != nil {
+		return in
+	}
+	only := in.Only([]int{in.Roles.Label})
+	only.Roles.Weight = -1
+	return only
+}
 
 // Semicolons returns true if semicolons are between the fields of the first file.
 func (in *CSV) Semicolons() bool { return in.CsvFiles[0].Comma == ';' }

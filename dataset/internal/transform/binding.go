@@ -22,7 +22,8 @@ type Binding struct {
 	Sparse  bool      // blocks are sparse
 	// Elements is the approximate number of elements of all rows of sparse blocks, the bias included; 0: unknown.
 	Elements int64
-	Counted  bool // Elements is exact
+	Counted  bool  // Elements is exact
+	KeptRows int64 // number of kept rows of the input, if a pass over all of them learned the features; otherwise 0
 	leftOut  leftOut
 	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
 

@@ -307,6 +307,9 @@ func (st *Statistics) Finish(name string) (*Binding, error) {
 	if st.rows == 0 {
 		return st.bound, nil // the caller reports it
 	}
+	if !st.OfShare {
+		st.bound.KeptRows = st.rows
+	}
 	for k := range st.bound.Plan.Inputs {
 		c := &st.bound.Plan.Inputs[k]
 		switch {

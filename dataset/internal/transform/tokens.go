@@ -56,6 +56,18 @@ func (s *Binding) TokenColumns() (columns []int) {
 	return columns
 }
 
+// ReleaseTokens releases the tokens of all columns if they take more than the given number of bytes.
+func (s *Binding) ReleaseTokens(most int64) {
+	for _, t := range s.tokens {
+		if t != nil {
+			most -= s.tokenRoom - t.room
+		}
+	}
+	if most < 0 {
+		s.tokens = nil
+	}
+}
+
 // newTokens returns the tokens of no rows for a column of words, or nil if they are not kept. If rows are dropped, the texts decide which
 // ones.
 func (s *Binding) newTokens() *Tokens {
