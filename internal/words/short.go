@@ -32,7 +32,8 @@ const (
 	keyTo8 = 0xc73ab174c5ecd5a2
 )
 
-// hashShort returns the hash XXH3 of the first 1 to 7 of 8 bytes. See XXH3_len_1to3_64b and XXH3_len_4to8_64b of Yann Collet's xxHash.
+// hashShort returns the hash XXH3 of the first 1 to 7 of 8 bytes, as XXH3_len_1to3_64b and XXH3_len_4to8_64b of Yann
+// Collet's program do.
 func hashShort(eight uint64, n int) uint64 {
 	if n >= 4 {
 		last := uint64(uint32(eight >> (8 * (n - 4) & 63)))
