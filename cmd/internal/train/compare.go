@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/train"
@@ -209,7 +209,10 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	defer data.Close()
 	bar.Show(console.Step{Name: "looking at the rows"})
-	looked, err := profile(ctx, data, paths)
+	if len(data.Spec().Classes) < 2 {
+		return fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
+	}
+	looked, err := train.NewDataProfile(ctx, data.Source)
 	if err != nil {
 		return err
 	}
@@ -230,7 +233,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err, true)
 	}
-	c.Interrupted = err != nil
+	c.Interrupted, o.reporting.Interrupted = err != nil, err != nil
 	c.add(names, judged)
 	c.rank()
 	if len(c.Points) == 0 {
@@ -242,21 +245,12 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	c.warnOfBaseline(a, o.Storage.HasWeights)
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
-	o.reporting.Interrupted = c.Interrupted
 	if bad := o.reporting.Write(ctx, func() (*plot.Page, error) {
 		return c.page(a, o, paths, looked.Counts, data.Spec().Classes), nil
 	}); bad != nil {
 		return bad
 	}
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
-}
-
-// profile looks at the rows, which must be of two classes or more.
-func profile(ctx context.Context, data *dataset.Rows, paths []string) (*train.DataProfile, error) {
-	if len(data.Spec().Classes) < 2 {
-		return nil, fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
-	}
-	return train.NewDataProfile(ctx, data.Source)
 }
 
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
@@ -375,28 +369,18 @@ func (c *comparison) noLearnerError(err error) error {
 	return fmt.Errorf("no learner was judged: %s", strings.Join(reasons, "; "))
 }
 
-// rank sorts the learners by the score, then by the log loss. Equal learners keep their order.
+// rank sorts the learners by the score, then by the log loss, undefined metrics last. Equal learners keep their order.
 func (c *comparison) rank() {
-	slices.SortStableFunc(c.Points, func(x, y judgedPoint) int {
-		byScore := compareDefined(x.Score, y.Score)
-		if train.GreatestIsBest(c.Score) && x.Score != nil && y.Score != nil {
-			byScore = -byScore
+	sign := map[bool]float64{true: -1, false: 1}[train.GreatestIsBest(c.Score)]
+	cost := func(sign float64, v *float64) float64 {
+		if v == nil {
+			return math.Inf(1)
 		}
-		return cmp.Or(byScore, compareDefined(x.LogLoss, y.LogLoss))
-	})
-}
-
-// compareDefined orders metrics, the least first, and undefined metrics last.
-func compareDefined(x, y *float64) int {
-	switch {
-	case x == nil && y == nil:
-		return 0
-	case x == nil:
-		return 1
-	case y == nil:
-		return -1
+		return sign * *v
 	}
-	return cmp.Compare(*x, *y)
+	slices.SortStableFunc(c.Points, func(x, y judgedPoint) int {
+		return cmp.Or(cmp.Compare(cost(sign, x.Score), cost(sign, y.Score)), cmp.Compare(cost(1, x.LogLoss), cost(1, y.LogLoss)))
+	})
 }
 
 func (c *comparison) sheet() *console.Sheet {
