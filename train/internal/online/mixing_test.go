@@ -133,7 +133,7 @@ func (quiet) Rule(_ context.Context, t *Training) (Rule, error) {
 func TestShardVerifies(t *testing.T) {
 	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}, Algorithm: quiet{}}
 	shard := require.Value(newShard(l, nil, learner.Options{Order: learner.Random}, numberedRows(3), 0))(t)
-	m := member{shard}
+	m := trainingMember{shard}
 	if err := m.Pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want the error of Verify", err)
 	}

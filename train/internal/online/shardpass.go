@@ -20,21 +20,6 @@ func Sharded(l *learner.Learner) *learner.Learner {
 	return l
 }
 
-// A shard is the place of a training among the trainings of all shards.
-type shard struct {
-	parent        *Training // the training of all shards; nil in another process
-	number        int
-	visitsAtBegin int64 // visits of the shard when its pass began or resumed
-}
-
-// IsShard tells whether the training is a shard of another training.
-func (t *Training) IsShard() bool { return t.shard != nil }
-
-// mustPause tells whether the training of all shards is to be saved, and the shard has made some visits.
-func (s *shard) mustPause(visits int64) bool {
-	return s != nil && s.parent != nil && visits > s.visitsAtBegin && s.parent.Opt.Checkpoint.Due(s.parent.Epoch)
-}
-
 // makeShards makes the shards, after the rule of all shards.
 func (t *Training) makeShards() (err error) {
 	if err := CheckMemory(t.Task, t.mixer().ShardBytes()); err != nil {
@@ -46,8 +31,8 @@ func (t *Training) makeShards() (err error) {
 			m.shard.parent = t
 			m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
 		}
-		return member{m}, err
-	}, t.epochElsewhere)
+		return trainingMember{m}, err
+	}, t.passesElsewhere)
 	return err
 }
 
@@ -94,14 +79,14 @@ func (t *Training) mixShards(shards []ShardResult) (clean bool) {
 func newShard(l *learner.Learner, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
 	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
 	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
-	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, shard: &shard{number: number}}
+	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, shard: &shardPlace{number: number}}
 	return t, t.makeRule(context.Background())
 }
 
-// A member is the training of a shard as a Member.
-type member struct{ *Training }
+// A trainingMember is the training of a shard as a Member.
+type trainingMember struct{ *Training }
 
-func (m member) Pass(ctx context.Context, epoch int64) error {
+func (m trainingMember) Pass(ctx context.Context, epoch int64) error {
 	pass, err := m.newPass() // its windows are in memory until it ends
 	if err != nil {
 		return err
@@ -116,14 +101,14 @@ func (m member) Pass(ctx context.Context, epoch int64) error {
 	return err
 }
 
-func (m member) Result() ShardResult {
+func (m trainingMember) Result() ShardResult {
 	return ShardResult{State: m.mixer().Vectors(), Weights: m.Rule.Weights(), Visits: m.Training.Visits,
 		Updates: m.Updates, ChangesNothing: m.Converged}
 }
 
-func (m member) Visits() int64 { return m.Training.Visits }
+func (m trainingMember) Visits() int64 { return m.Training.Visits }
 
-func (m member) State(w *checkpoint.Walk) { m.state(w) }
+func (m trainingMember) State(w *checkpoint.Walk) { m.state(w) }
 
 type passArgs struct {
 	Settings []byte // the learner's options, encoded by settings
@@ -149,7 +134,7 @@ func newShardTask(l *learner.Learner) *passes.Task[passArgs, ShardResult] {
 			return result, err
 		}
 		t.mixer().Begin(args.W, args.Vectors)
-		m := member{t}
+		m := trainingMember{t}
 		err = m.Pass(ctx, args.Epoch)
 		return m.Result(), err
 	})
@@ -160,8 +145,8 @@ func settings(s learner.Settings) func(*checkpoint.Walk) {
 	return func(w *checkpoint.Walk) { checkpoint.Value(w, reflect.ValueOf(s).Elem(), nil) }
 }
 
-// epochElsewhere makes the passes of an epoch in other processes, and returns the results of the shards.
-func (t *Training) epochElsewhere(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
+// passesElsewhere makes the passes of an epoch in other processes, and returns the results of the shards.
+func (t *Training) passesElsewhere(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
 	s := t.Task.Settings.Copy()
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	encoded, err := checkpoint.Write(settings(s))

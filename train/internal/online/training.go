@@ -45,8 +45,8 @@ type Training struct {
 	startTime     time.Time
 	reports       reports
 
-	shards *Shards // nil if there is one shard
-	shard  *shard  // nil unless the training is one of a shard
+	shards *Shards     // nil if there is one shard
+	shard  *shardPlace // nil unless the training is one of a shard
 }
 
 // A RuleMaker is an algorithm that learns by a rule.
@@ -55,6 +55,21 @@ type RuleMaker interface {
 
 	// Rule returns the rule of a training, or of a shard. It uses the fields of t above Rule.
 	Rule(ctx context.Context, t *Training) (Rule, error)
+}
+
+// A shardPlace is the place of a training among the trainings of all shards.
+type shardPlace struct {
+	parent        *Training // the training of all shards; nil in another process
+	number        int
+	visitsAtBegin int64 // visits of the shard when its pass began or resumed
+}
+
+// IsShard tells whether the training is a shard of another training.
+func (t *Training) IsShard() bool { return t.shard != nil }
+
+// mustPause tells whether the training of all shards is to be saved, and the shard has made some visits.
+func (s *shardPlace) mustPause(visits int64) bool {
+	return s != nil && s.parent != nil && visits > s.visitsAtBegin && s.parent.Opt.Checkpoint.Due(s.parent.Epoch)
 }
 
 // reports is the state of a training's reports.
