@@ -11,6 +11,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/message"
+	"halfspace/internal/words"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
@@ -374,6 +375,63 @@ func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (r
 		}
 	}
 	return 0, ""
+}
+
+// hasWords returns true for a column of words.
+func (r *reader) hasWords() bool { return r.categories != nil && r.categories.words != nil }
+
+// putWords writes the features of words to rows, which are 0 before. It returns the first wrong row and the error text, or "".
+func (r *reader) putWords(rows []float32, stride int, c Cut) (row int, what string) {
+	for i, span := range c.Spans() {
+		for row := span.Lo; row < span.Hi; row, i = row+1, i+1 {
+			if what := r.categories.words.each(r, row, func(features []uint32, values []float32) {
+				for n, f := range features {
+					rows[i*stride+r.first+int(f)] = values[n]
+				}
+			}); what != "" {
+				return row, what
+			}
+		}
+	}
+	return 0, ""
+}
+
+// each calls put with the features of a row that aren't 0, from 0 on, and their values. It returns an error text, or "". A missing
+// text has no features, or NaN for the first.
+func (w *wordFeatures) each(r *reader, row int, put func(features []uint32, values []float32)) (what string) {
+	a := r.cells[0]
+	if r.tokens != nil {
+		m := w.makers.Get().(*words.Maker)
+		defer w.makers.Put(m)
+		put(m.FeaturesOf(r.tokens.of(r.firstRow + int64(row))))
+		return ""
+	}
+	if column.IsMissing(a, row) {
+		switch {
+		case r.fill == nil:
+			return "null" + message.Translate(r.advice)
+		case r.fill[0] != r.fill[0]:
+			put([]uint32{0}, []float32{float32(math.NaN())})
+		}
+		return ""
+	}
+	text, what := textOf(a, row)
+	if what != "" {
+		return what
+	}
+	m := w.makers.Get().(*words.Maker)
+	defer w.makers.Put(m)
+	put(m.Features(text))
+	return ""
+}
+
+// addWords adds the features of words in a row. It returns an error text, or "".
+func (p *piece) addWords(r *reader, row int) (what string) {
+	return r.categories.words.each(r, row, func(features []uint32, values []float32) {
+		for n, f := range features {
+			p.columns, p.values = append(p.columns, uint32(r.first+int(f))), append(p.values, values[n])
+		}
+	})
 }
 
 // readCategories writes the feature number of each row's category to dst, from 0. The number is -1 for a row with an

@@ -12,7 +12,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/internal/block"
+	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/internal/stats"
 	"halfspace/schema"
 )
@@ -127,6 +130,23 @@ func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 		}
 	case !c.Categorical() && c.Derive != schema.Missing && st.bound.counted():
 		return st.count(k, a, kept)
+	}
+	return nil
+}
+
+// addWords adds the words of the kept rows of a batch.
+func (st *Statistics) addWords(ctx context.Context, bt *column.Batch, kept Cut) error {
+	for k, w := range st.words {
+		if w == nil {
+			continue
+		}
+		row, what, err := w.add(ctx, st.pool, st.bound.array(bt, k), bt.First, kept)
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			return Unfit(bt.RowError(st.Input-bt.Rows, row, st.bound.Plan.Inputs[k].Name, what))
+		}
 	}
 	return nil
 }
@@ -370,6 +390,31 @@ func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 		c.Center, c.Scale = append(c.Center, mean), append(c.Scale, scale)
 	}
 	return ""
+}
+
+// finishWords sets the words of column k, unless each bucket is a feature.
+func (st *Statistics) finishWords(k int, name string) error {
+	c := &st.bound.Plan.Inputs[k]
+	if st.words[k] == nil {
+		return nil
+	}
+	if st.words[k].keep != nil {
+		if st.bound.tokens == nil {
+			st.bound.tokens = make([]*Tokens, len(st.bound.Plan.Inputs))
+		}
+		st.bound.tokens[k] = st.words[k].keep
+	}
+	if c.Words = st.words[k].learned(st.rows); c.Width() == 0 {
+		return column.ErrorIn(name, "column %q: no text has a word: leave it out with --exclude", c.Name)
+	}
+	const moreBits, mostAdvised = 2, 20
+	if n := len(c.Words.Buckets); 2*n > 1<<c.Words.Bits && c.Words.Bits < mostAdvised {
+		typ := fmt.Sprintf("%s:bits=%d", plan.WordOf(c.Words.Form), min(mostAdvised, c.Words.Bits+moreBits))
+		st.bound.Plan.Notes = append(slices.Clip(st.bound.Plan.Notes), message.Sprintf("column %q: its words are in %s of %s hash "+
+			"buckets, so that many share their weight with others (use --type %s)", c.Name, humanize.Count(int64(n)),
+			humanize.Count(1<<c.Words.Bits), column.InShell([]string{c.Name + "=" + typ})))
+	}
+	return nil
 }
 
 // Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is

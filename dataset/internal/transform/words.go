@@ -2,7 +2,6 @@ package transform
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -10,15 +9,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/plan"
-	"halfspace/internal/humanize"
-	"halfspace/internal/message"
 	"halfspace/internal/words"
 	"halfspace/schema"
 )
-
-// pieceTexts is the number of texts whose words one goroutine counts at a time.
-const pieceTexts = 256
 
 // A wordCounter counts in how many rows of a column each bucket of words is, and keeps the first word of each bucket.
 type wordCounter struct {
@@ -56,6 +49,53 @@ func newWordCounters(s *Binding) []*wordCounter {
 	return counters
 }
 
+// KeepTokens makes a later Learn keep the tokens of the columns of words in at most the given number of bytes.
+func (s *Binding) KeepTokens(bytes int64) { s.tokenRoom = bytes }
+
+// TokenColumns returns the numbers of the read columns whose values are not needed beside their tokens.
+func (s *Binding) TokenColumns() (columns []int) {
+	uses := make([]int, len(s.Columns))
+	for _, of := range append(slices.Clone(s.Further), s.Features, s.Keep, s.tested, []int{s.Label, s.Weight}) {
+		for _, i := range of {
+			if i >= 0 {
+				uses[i]++
+			}
+		}
+	}
+	for k, t := range s.tokens {
+		if t != nil && uses[s.Features[k]] == 1 {
+			columns = append(columns, s.Features[k])
+		}
+	}
+	return columns
+}
+
+// ReleaseTokens releases the tokens of all columns if they take more than the given number of bytes.
+func (s *Binding) ReleaseTokens(most int64) {
+	for _, t := range s.tokens {
+		if t != nil {
+			most -= s.tokenRoom - t.room
+		}
+	}
+	if most < 0 {
+		s.tokens = nil
+	}
+}
+
+// newTokens returns the tokens of no rows for a column of words, or nil if they are not kept. If rows are dropped, the texts decide which
+// ones.
+func (s *Binding) newTokens() *Tokens {
+	if s.tokenRoom == 0 || s.tokens != nil || s.Drops() {
+		return nil
+	}
+	return &Tokens{room: s.tokenRoom}
+}
+
+// keepsMissing returns true if a missing text has no features, as a text without words.
+func (s *Binding) keepsMissing() bool {
+	return s.Plan.Nulls == schema.NullsZero || s.Plan.Nulls == schema.NullsMean
+}
+
 func (w *wordCounter) saw(bucket uint32) bool { return w.seen[bucket/64]>>(bucket%64)&1 != 0 }
 
 // wordReaders read the words of rows that are counted.
@@ -65,30 +105,6 @@ var wordReaders = sync.Pool{New: func() any { return &wordReader{splitter: words
 type wordReader struct {
 	splitter *words.Splitter
 	tokens   []words.Token
-}
-
-// pieceWords are the words of some rows.
-type pieceWords struct {
-	tokens  []words.Token // of each row, ascending
-	ends    []uint32      // of the tokens of each row
-	first   []firstWord
-	missing bool   // a text is missing
-	row     int    // the first wrong row
-	wrong   string // its error text, or ""
-}
-
-// of returns the tokens of a row.
-func (p *pieceWords) of(i int) []words.Token {
-	if i == 0 {
-		return p.tokens[:p.ends[0]]
-	}
-	return p.tokens[p.ends[i-1]:p.ends[i]]
-}
-
-// A firstWord is the first word of some rows in a bucket.
-type firstWord struct {
-	bucket uint32
-	text   string
 }
 
 // add counts the words of rows of an array, whose first row has a number. It returns the first wrong row and the error text, or "".
@@ -200,48 +216,6 @@ func (w *wordCounter) learned(rows int64) *schema.Words {
 	return &of
 }
 
-// addWords adds the words of the kept rows of a batch.
-func (st *Statistics) addWords(ctx context.Context, bt *column.Batch, kept Cut) error {
-	for k, w := range st.words {
-		if w == nil {
-			continue
-		}
-		row, what, err := w.add(ctx, st.pool, st.bound.array(bt, k), bt.First, kept)
-		if err != nil {
-			return err
-		}
-		if what != "" {
-			return Unfit(bt.RowError(st.Input-bt.Rows, row, st.bound.Plan.Inputs[k].Name, what))
-		}
-	}
-	return nil
-}
-
-// finishWords sets the words of column k, unless each bucket is a feature.
-func (st *Statistics) finishWords(k int, name string) error {
-	c := &st.bound.Plan.Inputs[k]
-	if st.words[k] == nil {
-		return nil
-	}
-	if st.words[k].keep != nil {
-		if st.bound.tokens == nil {
-			st.bound.tokens = make([]*Tokens, len(st.bound.Plan.Inputs))
-		}
-		st.bound.tokens[k] = st.words[k].keep
-	}
-	if c.Words = st.words[k].learned(st.rows); c.Width() == 0 {
-		return column.ErrorIn(name, "column %q: no text has a word: leave it out with --exclude", c.Name)
-	}
-	const moreBits, mostAdvised = 2, 20
-	if n := len(c.Words.Buckets); 2*n > 1<<c.Words.Bits && c.Words.Bits < mostAdvised {
-		typ := fmt.Sprintf("%s:bits=%d", plan.WordOf(c.Words.Form), min(mostAdvised, c.Words.Bits+moreBits))
-		st.bound.Plan.Notes = append(slices.Clip(st.bound.Plan.Notes), message.Sprintf("column %q: its words are in %s of %s hash "+
-			"buckets, so that many share their weight with others (use --type %s)", c.Name, humanize.Count(int64(n)),
-			humanize.Count(1<<c.Words.Bits), column.InShell([]string{c.Name + "=" + typ})))
-	}
-	return nil
-}
-
 // wordFeatures makes the features of a column of words.
 type wordFeatures struct {
 	*words.Index
@@ -252,61 +226,4 @@ func newWordFeatures(of *schema.Words) *wordFeatures {
 	w := &wordFeatures{Index: words.NewIndex(of)}
 	w.makers.New = func() any { return w.NewMaker() }
 	return w
-}
-
-// each calls put with the features of a row that aren't 0, from 0 on, and their values. It returns an error text, or "". A missing
-// text has no features, or NaN for the first.
-func (w *wordFeatures) each(r *reader, row int, put func(features []uint32, values []float32)) (what string) {
-	a := r.cells[0]
-	if r.tokens != nil {
-		m := w.makers.Get().(*words.Maker)
-		defer w.makers.Put(m)
-		put(m.FeaturesOf(r.tokens.of(r.firstRow + int64(row))))
-		return ""
-	}
-	if column.IsMissing(a, row) {
-		switch {
-		case r.fill == nil:
-			return "null" + message.Translate(r.advice)
-		case r.fill[0] != r.fill[0]:
-			put([]uint32{0}, []float32{float32(math.NaN())})
-		}
-		return ""
-	}
-	text, what := textOf(a, row)
-	if what != "" {
-		return what
-	}
-	m := w.makers.Get().(*words.Maker)
-	defer w.makers.Put(m)
-	put(m.Features(text))
-	return ""
-}
-
-// hasWords returns true for a column of words.
-func (r *reader) hasWords() bool { return r.categories != nil && r.categories.words != nil }
-
-// putWords writes the features of words to rows, which are 0 before. It returns the first wrong row and the error text, or "".
-func (r *reader) putWords(rows []float32, stride int, c Cut) (row int, what string) {
-	for i, span := range c.Spans() {
-		for row := span.Lo; row < span.Hi; row, i = row+1, i+1 {
-			if what := r.categories.words.each(r, row, func(features []uint32, values []float32) {
-				for n, f := range features {
-					rows[i*stride+r.first+int(f)] = values[n]
-				}
-			}); what != "" {
-				return row, what
-			}
-		}
-	}
-	return 0, ""
-}
-
-// addWords adds the features of words in a row. It returns an error text, or "".
-func (p *piece) addWords(r *reader, row int) (what string) {
-	return r.categories.words.each(r, row, func(features []uint32, values []float32) {
-		for n, f := range features {
-			p.columns, p.values = append(p.columns, uint32(r.first+int(f))), append(p.values, values[n])
-		}
-	})
 }
