@@ -128,12 +128,6 @@ func everyRow(divisor, first int64) Chooser {
 	}
 }
 
-// A timing is the time of a training on a number of rows, and of judging its model.
-type timing struct {
-	rows int64
-	time time.Duration
-}
-
 // extrapolate estimates the time of the learner on all folds from its time t on a part of the rows of a fold. The time
 // grows with the rows, and from the second timing on it may have a constant, such as the time to factorise a matrix.
 func (p *Point) extrapolate(t timing, rows int64, folds int) {

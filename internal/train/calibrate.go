@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
-	"halfspace/internal/message"
 	"halfspace/internal/model"
 	"halfspace/metrics"
 	"halfspace/schema"
@@ -58,55 +56,6 @@ func (s *Session) scoreFolds(ctx context.Context, method, purpose string) (*fold
 		unfinished.Position = purpose + " was not complete"
 	}
 	return r, err
-}
-
-// checkCalibrate returns an error if opt.Calibrate is unknown, or can't be used with the learner or the other options.
-func (o *Session) checkCalibrate(l Learner) error {
-	switch {
-	case o.Output.Calibrate == "":
-		return nil
-	case o.Output.Calibrate != model.Platt && o.Output.Calibrate != model.Isotonic:
-		return message.WrongValue("calibrate", o.Output.Calibrate, humanize.OneOf([]string{model.Platt, model.Isotonic}))
-	case l.HasOdds():
-		return message.Refusal("calibrate", "", "with --algo %s, which has probabilities of its own: leave it out", l.Name)
-	case o.HoldOut > 0:
-		return message.Refusal("calibrate", "", "with --validation %v: it holds back folds of its own: give --validation "+
-			"a file, or leave one of them out", o.HoldOut)
-	case o.Validation != nil && l.ChoosesByValidation:
-		return message.Refusal("calibrate", "", "with --validation and --algo %s, which chooses its weights by the "+
-			"hold-out rows, and would not in the folds: leave one of them out, and judge the model with eval", l.Name)
-	case o.Init != nil:
-		return message.Refusal("calibrate", "", "with --init, whose model may have seen the folds: leave one of them out")
-	}
-	return nil
-}
-
-// foldSession returns the options for a training on a part of the rows.
-func (s *Session) foldSession() Session {
-	o := s.Options
-	o.HoldOut, o.Validation, o.CV, o.Output, o.Checkpoint = 0, nil, CV{}, Output{}, Checkpoint{}
-	o.Watch = Watch{Stage: o.Stage}
-	return Session{Options: o}
-}
-
-// trainFold trains on the rows outside a fold, and calls use with the training, its model and both parts of the rows. stage
-// names the work.
-func (c *crossState) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string,
-	use func(j *job, m *model.Model, parts *Parts) error) error {
-	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number),
-		Total: int64(c.Folds)}, l)
-	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
-	if err != nil {
-		return err
-	}
-	defer parts.Close()
-	j := &job{Learner: l.WithWorkers(c.workers, show), opt: &c.opt, src: parts.KeptRows,
-		heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
-	f, err := j.learn(ctx, ctx)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(use(j, f.Model, parts), ctx.Err())
 }
 
 // foldScores is rows with scores by models that didn't learn from them.

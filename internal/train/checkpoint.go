@@ -2,15 +2,12 @@ package train
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/model"
 	"halfspace/internal/passes"
-	"halfspace/train/learner"
 )
 
 // open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
@@ -119,90 +116,4 @@ func (o *Session) save(ctx context.Context) {
 	if err := o.State.Save(); err != nil {
 		o.note(err.Error() + "; the checkpoint before is kept")
 	}
-}
-
-// judgementPart is the number of the checkpoint part for the results of a cross-validation or a path. Parts of classes
-// have the numbers 0 and above.
-const judgementPart = -1
-
-// openPart tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is
-// the number of points of the path. openPart returns the checkpoint's part.
-func (c *crossState) openPart(ctx context.Context, points int) (*checkpoint.Part, error) {
-	run := c.opt.State
-	if run == nil {
-		return nil, nil
-	}
-	h := sha256.New()
-	for _, l := range c.learners {
-		fmt.Fprintln(h, (&job{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
-	}
-	if err := run.CheckFact("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
-		return nil, err
-	}
-	if _, err := sameRows(ctx, run, c.src, c.workers, nil); err != nil {
-		return nil, err
-	}
-	return run.Part(judgementPart), nil
-}
-
-// state saves or restores the results of the judged folds. The caller holds c.mu.
-func (c *crossState) state(w *checkpoint.Walk) {
-	points := len(c.Points)
-	if w.Count(&points); points != len(c.Points) {
-		w.Fail(errors.New("it has other points"))
-		return
-	}
-	for i := range c.Points {
-		p := &c.Points[i]
-		w.Int(&p.sum.Rows)
-		w.Int(&p.sum.Errors)
-		w.Float(&p.sum.ErrorWeight)
-		p.verdict.state(w)
-		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds || len(p.verdict) != len(p.FoldAccuracy) {
-			w.Fail(errors.New("it has more folds, or scores of other ones"))
-		}
-		failure := ""
-		if p.failure != nil {
-			failure = p.failure.Error()
-		}
-		if w.Text(&failure); w.IsReading() && failure != "" {
-			p.failure = errors.New(failure)
-		}
-	}
-}
-
-// A pathState is the state of a path after the path of all rows, and after each fold.
-type pathState struct {
-	folds  int // number of judged folds
-	minima []*learner.PathMinimum
-	losses []verdict // losses of each minimum
-	scores []verdict // scores of each minimum; without folds if no penalty is chosen by a score
-}
-
-func (s *pathState) state(w *checkpoint.Walk) {
-	w.Count(&s.folds)
-	checkpoint.List(w, &s.minima, func(minimum **learner.PathMinimum) {
-		if *minimum == nil {
-			*minimum = new(learner.PathMinimum)
-		}
-		one := *minimum
-		for _, v := range []*float64{&one.L1, &one.Loss, &one.Objective, &one.Gap} {
-			w.Float(v)
-		}
-		w.Int(&one.Passes)
-		checkpoint.Slice(w, &one.W)
-	})
-	checkpoint.List(w, &s.losses, func(v *verdict) { v.state(w) })
-	checkpoint.List(w, &s.scores, func(v *verdict) { v.state(w) })
-	if len(s.losses) != len(s.minima) || len(s.scores) != len(s.minima) {
-		w.Fail(errors.New("its minima and losses don't belong together"))
-	}
-}
-
-// state saves or restores the values of a verdict.
-func (v *verdict) state(w *checkpoint.Walk) {
-	checkpoint.List(w, (*[]foldValue)(v), func(p *foldValue) {
-		w.Float(&p.weightedValue)
-		w.Float(&p.weight)
-	})
 }

@@ -6,93 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/internal/block"
-	"halfspace/internal/checkpoint"
 	"halfspace/internal/memory"
 	"halfspace/internal/message"
-	"halfspace/train/learner"
+	"halfspace/internal/model"
 )
-
-// CV says how to cross-validate.
-type CV struct {
-	Folds int    // number of folds; 5. Each is judged by a model of the other folds
-	Grid  []Axis // options to vary; every combination of their values is judged
-	Path  int    // number of falling penalties l1 to judge, in place of a grid; see Session.FollowPath
-	// Score is the name of the score to choose by, one of Scores. "" stands for ByWeight if rows or classes have
-	// weights, and for ByErrors otherwise.
-	Score string
-
-	// SkipSlowLearners makes Compare leave out a learner whose first model is too slow; see TooSlowError.
-	SkipSlowLearners bool
-
-	// Budget is the time that Compare may take for all trainings and for judging their models; 0 is any time. Compare
-	// times each learner on a part of the rows, and leaves out those that would take too long; see OverBudgetError. It
-	// also stops a learner that takes more than three times its estimate, and more than an equal share of the budget. So
-	// it takes five times the budget at most. Figures of the learners that are judged don't depend on the budget.
-	Budget time.Duration
-
-	// OneStandardError chooses the point with the strongest penalty l1, and of equal l1 the strongest l2, whose score
-	// is at most one standard error worse than the best score (Breiman et al. 1984). The point must have the other
-	// options of the best point.
-	OneStandardError bool
-}
-
-// isSet tells whether Run cross-validates.
-func (cv *CV) isSet() bool { return cv.Folds != 0 || len(cv.Grid) > 0 || cv.Path > 0 }
-
-// defaultFolds is the default of CV.Folds.
-const defaultFolds = 5
-
-// CrossValidation is the result of a cross-validation: how well trainings predict rows that they didn't learn from.
-// Each fold is held out once.
-type CrossValidation struct {
-	Folds         int     `json:"folds"`
-	Rows          int64   `json:"rows"`            // number of judged rows
-	Split         string  `json:"split,omitempty"` // "groups" or "time" if rows aren't dealt one by one; see Options.Split
-	Score         string  `json:"score"`           // score that the points were chosen by; see CV.Score
-	ChosenPoint   int     `json:"chosen"`          // number of the point with the best score, the first of equal ones
-	TopScorePoint *int    `json:"best,omitempty"`  // the point with the best score, with CV.OneStandardError, which may choose another
-	Points        []Point `json:"points"`
-}
-
-// Point is the result of a learner with one combination of options.
-type Point struct {
-	Options map[string]string `json:"options"` // options that the grid varied
-	// Errors is the number of wrong rows, each judged when its fold was held out. It is null if the point failed.
-	Errors *int64 `json:"errors"`
-	// ErrorWeight is the sum of the weights of wrong rows, if rows or classes have weights.
-	ErrorWeight  *float64  `json:"error_weight,omitempty"`
-	Accuracy     *float64  `json:"accuracy"`
-	Score        *float64  `json:"score"`     // mean over the folds, by the weight of their rows
-	StdError     *float64  `json:"std_error"` // standard error of Score; null if fewer than two folds have a score
-	FoldAccuracy []float64 `json:"fold_accuracy"`
-	FailureText  string    `json:"failed,omitempty"` // why training failed on a fold
-
-	Learner       Learner    `json:"-"`
-	Figures       *FoldScore `json:"-"` // figures of Compare; otherwise nil
-	NoScoreReason string     `json:"-"` // of Compare: why the learner has no such score; "": it has
-	failure       error
-	timed         timing        // last timing on a part of the rows
-	estimate      time.Duration // of the time of all folds; 0 if the learner wasn't timed
-	sum           ErrorCount
-	verdict       verdict
-}
-
-// Failure returns the error of a point that failed, or nil.
-func (p *Point) Failure() error { return p.failure }
-
-// Best returns the learner of the chosen point, or the zero Learner if there are no points.
-func (cv *CrossValidation) Best() Learner {
-	if len(cv.Points) == 0 {
-		return Learner{}
-	}
-	return cv.Points[cv.ChosenPoint].Learner
-}
 
 // CrossValidate judges a learner by cross-validation. It deals the rows into folds by the seed: at random, so that each
 // fold has its share of every class, or as Options.Split says. It predicts each fold by a model of the other folds. With
@@ -139,43 +60,33 @@ func Compare(ctx context.Context, src block.Source, opt Options, learners ...Lea
 	return s.judgeLearners(ctx, learners, true)
 }
 
-// crossState is the state of a cross-validation.
-type crossState struct {
-	*CrossValidation
-	cv           CV
-	src          block.Source
-	refit        block.Refit // learns the features of src again; nil: they don't depend on rows
-	learners     []Learner
-	opt          Session
-	seed         uint64
-	workers      int
-	classWeights []float64
-	deal         *deal
-	pool         *pool            // pools the held-out rows; nil: not asked for
-	oneAtATime   bool             // one training at a time
-	part         *checkpoint.Part // saves the results; nil: not saved
-	mu           sync.Mutex       // held while the stage is reported, and while a point is changed
-}
-
-// newCrossState checks the rows and deals them into folds. Only without a purpose, which its errors name, the state has
-// weights of classes.
-func (s *Session) newCrossState(ctx context.Context, learners []Learner, folds int, purpose string) (*crossState, error) {
-	l := learners[0]
-	src, err := checkSource(ctx, s.Rows, l)
+// PoolFolds evaluates the learner on the rows of each fold by a model of the other folds, unless CrossValidate did so
+// already, and sets s.HeldOut. Sample weights count, weights of classes don't.
+func (s *Session) PoolFolds(ctx context.Context) error {
+	if s.HeldOut != nil {
+		return nil
+	}
+	quiet := *s
+	quiet.Note = nil // newDeal noted the classes before
+	l := s.configured(s.Learner)
+	c, err := quiet.newCrossState(ctx, []Learner{l}, cmp.Or(s.CV.Folds, defaultFolds), "the figures of held-out rows")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := &crossState{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score},
-		cv: s.CV, src: withoutRefit(src), refit: refitOf(src),
-		learners: learners, opt: s.foldSession(), seed: l.Settings.RunOptions().Seed, workers: l.Workers()}
-	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &s.Options); err != nil && purpose != "" {
-		err = fmt.Errorf("%s: %w", purpose, err)
+	p := &pool{c: c}
+	if s.ChosenThreshold != nil {
+		p.scoreThreshold = *s.ChosenThreshold
+	} else if t := s.Output.Threshold; !t.NeedsRows() && t.By != "" {
+		p.scoreThreshold = t.Value
 	}
-	if err != nil || purpose != "" {
-		return c, err
+	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+		return c.trainFold(ctx, from, number, l, "judging the held-out rows",
+			func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
+	})
+	if err == nil {
+		s.HeldOut = p.HeldOutEvaluation
 	}
-	c.classWeights, err = weightsOf(ctx, &s.Weights, c.src, c.workers)
-	return c, err
+	return err
 }
 
 // judgeLearners judges every learner on each fold in turn. Each learner learns from the other folds.
@@ -251,43 +162,6 @@ func (c *crossState) addPoints(learners []Learner, figures bool) {
 // hasUnjudged tells whether any point that hasn't failed lacks a result of the fold.
 func (c *crossState) hasUnjudged(fold int) bool {
 	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
-}
-
-// eachFold calls judge for each fold that is left, one after another. If the source can learn its features again, it
-// does so for each fold from the rows outside the fold.
-func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool,
-	judge func(ctx context.Context, from block.Source, number int) error) error {
-	var choices []func(class int) bool
-	for f := range c.Folds {
-		choices = append(choices, c.deal.learnedRows[f]())
-	}
-	var again []func(context.Context) (block.Source, error)
-	if c.refit != nil && left(c.Folds-1) {
-		var err error
-		if again, err = c.refit(ctx, choices); err != nil {
-			return err
-		}
-	}
-	for f := range c.Folds {
-		if !left(f) {
-			continue
-		}
-		from, err := c.src, error(nil)
-		if again != nil {
-			from, err = again[f](ctx)
-		}
-		if err == nil {
-			err = judge(ctx, from, f)
-		}
-		if err != nil && ctx.Err() != nil {
-			return &learner.UnfinishedError{Position: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1,
-				c.Folds), Err: ctx.Err()}
-		}
-		if err != nil {
-			return fmt.Errorf("fold %d of %d: %w", f+1, c.Folds, err)
-		}
-	}
-	return nil
 }
 
 // judgeFold trains every learner on the rows outside a fold, and counts the errors in the fold. It trains several
@@ -391,35 +265,4 @@ func (c *crossState) parallelLearners(rows, bytes int64) int {
 		room -= bytes
 	}
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*mostNoteBytes))))
-}
-
-// errFolds is the error of rows that can't be dealt into the number of folds.
-var errFolds = errors.New("too few rows for the folds")
-
-// judgePoint trains, and computes the errors and the score on the held-out rows, with the weights of their classes.
-func (c *crossState) judgePoint(ctx context.Context, p *Point, j *job, parts *Parts) (t ErrorCount, value foldValue, err error) {
-	begin, score := time.Now(), c.Score
-	f, err := j.learn(ctx, ctx)
-	if err == nil && c.cv.SkipSlowLearners {
-		err = checkSpeed(f.Model, c.src.Rows())
-	}
-	if err != nil {
-		return t, value, err
-	}
-	var merit *foldMerit
-	if p.Figures != nil {
-		merit = &foldMerit{ranks: newRanking(f.Model)}
-	}
-	if p.NoScoreReason != "" {
-		score = ""
-	}
-	t, value, err = scoreModel(ctx, score, f.Model, c.withClassWeights(parts.HeldRows), j.Workers(), merit)
-	if err == nil && merit != nil {
-		merit.addTo(p.Figures, f.Result.Seconds)
-		p.Figures.TotalSeconds += time.Since(begin).Seconds()
-	}
-	if err == nil && c.pool != nil && c.pool.folds == len(p.FoldAccuracy) { // a resumed cross-validation skips folds
-		err = c.pool.add(ctx, j, f.Model, parts)
-	}
-	return t, value, err
 }

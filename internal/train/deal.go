@@ -3,175 +3,18 @@ package train
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/internal/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
 
-// A Split says which rows a model may be judged on, given the rows that it learned from, when rows are held out or
-// dealt into folds. The zero value draws rows at random within each class. At most one of Groups, Times and InOrder may
-// be set.
-type Split struct {
-	// Groups has the number of each row's group, in the order of the rows. All rows of a group stay together: in one
-	// fold, and on one side of a hold-out, as with scikit-learn's GroupKFold and GroupShuffleSplit.
-	Groups []int64
-
-	// Times has the time of each row, in the order of the rows. Rows are judged only by models of rows with earlier
-	// times.
-	Times []int64
-
-	// Column is the name of the column that Groups or Times came from. It is stored in the model.
-	Column string
-
-	// InOrder says that the rows are in the order of time. It stands for the times 0, 1, 2 and so on.
-	InOrder bool
-}
-
-// isByTime tells whether rows are split by time.
-func (s *Split) isByTime() bool { return s.InOrder || s.Times != nil }
-
-// name returns "groups", "time", or "" for rows that are split one by one.
-func (s *Split) name() string {
-	switch {
-	case s.Groups != nil:
-		return "groups"
-	case s.isByTime():
-		return "time"
-	}
-	return ""
-}
-
-// addToOptions returns the options of a model with the options of the split.
-func (s *Split) addToOptions(m model.Options) model.Options {
-	switch {
-	case s.Groups != nil:
-		m.Group = s.Column
-	case s.Times != nil:
-		m.OrderBy = s.Column
-	case s.InOrder:
-		m.Split = model.SplitTime
-	}
-	return m
-}
-
-// check returns an error if more than one kind of split is set, or if Groups or Times don't have the given number of
-// rows.
-func (s *Split) check(rows int64) error {
-	given := 0
-	for _, is := range []bool{s.Groups != nil, s.Times != nil, s.InOrder} {
-		if is {
-			given++
-		}
-	}
-	if given > 1 {
-		return errors.New("a split by groups or times beside another one: leave one of them out")
-	}
-	for name, values := range map[string][]int64{"groups": s.Groups, "times": s.Times} {
-		if values != nil && int64(len(values)) != rows {
-			return fmt.Errorf("the %s of %s for %s: give one for each row", name,
-				humanize.Plural(int64(len(values)), "row"), humanize.Plural(rows, "row"))
-		}
-	}
-	return nil
-}
-
-// sum returns a text for checkpoints that differs between different splits.
-func (s *Split) sum() string {
-	h := sha256.New()
-	for _, values := range [][]int64{s.Groups, s.Times} {
-		for _, v := range values {
-			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
-		}
-	}
-	return fmt.Sprintf("%d groups, %d times, in order %v, %x", len(s.Groups), len(s.Times), s.InOrder, h.Sum(nil)[:8])
-}
-
-// HoldOut returns the chooser of the rows to hold out: a share of the rows. counts has the number of rows of each
-// class. Without groups and times, HoldOut returns Stratified. Groups are taken in random order, by PCG with the seed
-// and 2^64-1 as its words; a group is held out if that brings the number of held-out rows nearer to the share. Of rows
-// in order of time, the last rows are held out.
-func (s *Split) HoldOut(seed uint64, share float64, counts []int64) (Chooser, error) {
-	rows := int64(0)
-	for _, n := range counts {
-		rows += n
-	}
-	if err := s.check(rows); err != nil {
-		return nil, err
-	}
-	wanted := int64(math.Floor(share*float64(rows) + 0.5))
-	switch {
-	case s.Groups != nil:
-		held, sum, sizes := map[int64]bool{}, int64(0), groupSizes(s.Groups)
-		for _, g := range shuffledGroups(seed, sizes) {
-			if n := sizes[g]; max(wanted-sum-n, sum+n-wanted) < wanted-sum {
-				held[g] = true
-				sum += n
-			}
-		}
-		return chooseByRow(func(row int64) bool { return held[s.Groups[row]] }), nil
-	case s.isByTime():
-		first, earlier := rows-wanted, s.earlierRows()
-		return chooseByRow(func(row int64) bool { return earlier(row) >= first }), nil
-	}
-	return Stratified(seed, share, counts), nil
-}
-
-// chooseByRow returns a chooser that chooses rows by their numbers.
-func chooseByRow(is func(row int64) bool) Chooser {
-	return func() func(int) bool {
-		row := int64(-1)
-		return func(int) bool {
-			row++
-			return is(row)
-		}
-	}
-}
-
-func groupSizes(groups []int64) map[int64]int64 {
-	sizes := map[int64]int64{}
-	for _, g := range groups {
-		sizes[g]++
-	}
-	return sizes
-}
-
-// shuffledGroups returns the numbers of the groups in random order.
-func shuffledGroups(seed uint64, sizes map[int64]int64) []int64 {
-	groups := make([]int64, 0, len(sizes))
-	for g := range sizes {
-		groups = append(groups, g)
-	}
-	slices.Sort(groups)
-	rng := rand.NewPCG(seed, math.MaxUint64)
-	for i := len(groups) - 1; i > 0; i-- {
-		k := learner.Draw(rng, uint64(i+1))
-		groups[i], groups[k] = groups[k], groups[i]
-	}
-	return groups
-}
-
-// earlierRows returns a function that returns the number of rows with earlier times than a row.
-func (s *Split) earlierRows() func(row int64) int64 {
-	if s.Times == nil {
-		return func(row int64) int64 { return row }
-	}
-	sorted := slices.Sorted(slices.Values(s.Times))
-	return func(row int64) int64 {
-		n, _ := slices.BinarySearch(sorted, s.Times[row])
-		return int64(n)
-	}
-}
+// errFolds is the error of rows that can't be dealt into the number of folds.
+var errFolds = errors.New("too few rows for the folds")
 
 // A deal is the assignment of rows to folds: for each fold, the rows to judge on and the rows to learn from.
 type deal struct {

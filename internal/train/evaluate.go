@@ -1,12 +1,10 @@
 package train
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -58,61 +56,6 @@ type MisclassifiedRow struct {
 type Value struct {
 	Feature int
 	Value   float64
-}
-
-// mostWorstRows is the largest length of WorstRows.
-const mostWorstRows = 10
-
-// addWorstRows adds the wrong rows of a block to WorstRows. p and losses are the probabilities and the log losses; nil
-// without probabilities.
-func (e *Evaluation) addWorstRows(b *block.Block, scores, p [][]float32, losses []float64) {
-	positive := e.spec.PositiveClass()
-	for r, y := range b.Y {
-		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(y, len(scores), positive),
-			Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
-		if m.Class == m.Predicted {
-			continue
-		}
-		if p != nil {
-			m.Probability = float64(p[m.Class][r])
-		}
-		if len(scores) == 1 {
-			m.Score = float64(scores[0][r])
-			m.badness = math.Abs(m.Score - e.threshold)
-		} else if m.Score = float64(scores[m.Predicted][r]) - float64(scores[m.Class][r]); losses != nil {
-			m.badness = losses[r]
-		} else {
-			m.badness = m.Score
-		}
-		at, _ := slices.BinarySearchFunc(e.WorstRows, m, func(m, o MisclassifiedRow) int {
-			return cmp.Or(cmp.Compare(o.badness, m.badness), cmp.Compare(m.Row, o.Row))
-		})
-		if at < mostWorstRows {
-			m.Features = valuesOf(b, r, e.spec.Width())
-			e.WorstRows = slices.Insert(e.WorstRows, at, m)
-			e.WorstRows = e.WorstRows[:min(len(e.WorstRows), mostWorstRows)]
-		}
-	}
-}
-
-// valuesOf returns the features of a row that aren't 0. It returns nil if the block has only labels.
-func valuesOf(b *block.Block, r, width int) (values []Value) {
-	add := func(feature int, v float32) {
-		if v != 0 && feature < width {
-			values = append(values, Value{feature, float64(v)})
-		}
-	}
-	switch {
-	case b.Sparse != nil:
-		for k := b.Sparse.Ptr[r]; k < b.Sparse.Ptr[r+1]; k++ {
-			add(int(b.Sparse.Idx[k]), b.Sparse.Val[k])
-		}
-	case b.X != nil:
-		for i, v := range b.X[r*b.Stride:][:width] {
-			add(i, v)
-		}
-	}
-	return values
 }
 
 // NewEvaluation returns an evaluation of a model, without any rows.
@@ -193,57 +136,6 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	e.addWorstRows(b, scores, p, losses)
 }
 
-// scoreTask scores rows by a model. Its argument is the model's file.
-var scoreTask = passes.NewTask("fit.scores", scorePiece)
-
-// scoredRows is the scores, labels and weights of some rows.
-type scoredRows struct {
-	scores [][]float32
-	y      []float32
-	w      []float64
-}
-
-func (s *scoredRows) Fields() []any { return []any{&s.scores, &s.y, &s.w} }
-
-func scorePiece(ctx context.Context, piece passes.Piece, file []byte) (all []scoredRows, err error) {
-	m, err := model.Read(bytes.NewReader(file))
-	if err != nil {
-		return nil, err
-	}
-	err = eachScoredBlock(ctx, m, piece.Blocks(ctx), piece.Workers, func(scores [][]float32, b *block.Block) error {
-		s := scoredRows{y: b.Y, w: b.W}
-		for _, of := range scores {
-			s.scores = append(s.scores, slices.Clone(of))
-		}
-		all = append(all, s)
-		return nil
-	})
-	return all, err
-}
-
-// AddElsewhere adds rows that other processes read and score. m is the evaluation's model. AddElsewhere calls added after
-// each piece of the rows; the first error of added ends the pass.
-func (e *Evaluation) AddElsewhere(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
-	return scoreElsewhere(ctx, m, src, e.add, added)
-}
-
-// scoreElsewhere scores rows in the processes that read them. It calls add with the scores, and a block that has the labels
-// and the weights.
-func scoreElsewhere(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
-	var file bytes.Buffer
-	if _, err := m.WriteTo(&file); err != nil {
-		return err
-	}
-	first := int64(0)
-	return scoreTask.Each(ctx, src, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows) error {
-		for _, s := range all {
-			add(s.scores, &block.Block{First: first, Y: s.y, W: s.w})
-			first += int64(len(s.y))
-		}
-		return added()
-	})
-}
-
 // addProbabilities adds the probabilities of each class for the rows of a block.
 func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
 	losses, positive := make([]float64, len(b.Y)), e.spec.PositiveClass()
@@ -254,6 +146,67 @@ func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
 		}
 	}
 	e.brier.Add(losses, b.W)
+}
+
+// mostWorstRows is the largest length of WorstRows.
+const mostWorstRows = 10
+
+// addWorstRows adds the wrong rows of a block to WorstRows. p and losses are the probabilities and the log losses; nil
+// without probabilities.
+func (e *Evaluation) addWorstRows(b *block.Block, scores, p [][]float32, losses []float64) {
+	positive := e.spec.PositiveClass()
+	for r, y := range b.Y {
+		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(y, len(scores), positive),
+			Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
+		if m.Class == m.Predicted {
+			continue
+		}
+		if p != nil {
+			m.Probability = float64(p[m.Class][r])
+		}
+		if len(scores) == 1 {
+			m.Score = float64(scores[0][r])
+			m.badness = math.Abs(m.Score - e.threshold)
+		} else if m.Score = float64(scores[m.Predicted][r]) - float64(scores[m.Class][r]); losses != nil {
+			m.badness = losses[r]
+		} else {
+			m.badness = m.Score
+		}
+		at, _ := slices.BinarySearchFunc(e.WorstRows, m, func(m, o MisclassifiedRow) int {
+			return cmp.Or(cmp.Compare(o.badness, m.badness), cmp.Compare(m.Row, o.Row))
+		})
+		if at < mostWorstRows {
+			m.Features = valuesOf(b, r, e.spec.Width())
+			e.WorstRows = slices.Insert(e.WorstRows, at, m)
+			e.WorstRows = e.WorstRows[:min(len(e.WorstRows), mostWorstRows)]
+		}
+	}
+}
+
+// valuesOf returns the features of a row that aren't 0. It returns nil if the block has only labels.
+func valuesOf(b *block.Block, r, width int) (values []Value) {
+	add := func(feature int, v float32) {
+		if v != 0 && feature < width {
+			values = append(values, Value{feature, float64(v)})
+		}
+	}
+	switch {
+	case b.Sparse != nil:
+		for k := b.Sparse.Ptr[r]; k < b.Sparse.Ptr[r+1]; k++ {
+			add(int(b.Sparse.Idx[k]), b.Sparse.Val[k])
+		}
+	case b.X != nil:
+		for i, v := range b.X[r*b.Stride:][:width] {
+			add(i, v)
+		}
+	}
+	return values
+}
+
+// AddElsewhere adds rows that other processes read and score. m is the evaluation's model. AddElsewhere calls added after
+// each piece of the rows; the first error of added ends the pass.
+func (e *Evaluation) AddElsewhere(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
+	return scoreElsewhere(ctx, m, src, e.add, added)
 }
 
 // LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN if
@@ -283,81 +236,6 @@ func checkSameSpec(rows, model *schema.Spec) error {
 		return nil
 	}
 	return fmt.Errorf("the rows to judge on have %s: make them with the model's Spec in block.RowOptions or dataset.Options", what)
-}
-
-// ErrorCount is the number of rows that a model predicts wrongly, and their weights.
-type ErrorCount struct {
-	Rows, Errors int64
-	ErrorWeight  float64 // sum of the weights of wrong rows
-	TotalWeight  float64 // sum of the weights of all rows
-}
-
-// CountErrors returns the errors of m on the rows of src: a row is wrong if its prediction by m isn't its label.
-// Weights are summed within chunks, then over the chunks.
-func CountErrors(ctx context.Context, m *model.Model, src block.Source, workers int) (t ErrorCount, err error) {
-	return countErrors(ctx, m, src, workers, func([][]float32, *block.Block) {})
-}
-
-// countErrors is CountErrors. It also calls show with each block and its scores.
-func countErrors(ctx context.Context, m *model.Model, src block.Source, workers int,
-	show func([][]float32, *block.Block)) (t ErrorCount, err error) {
-	spec, err := block.SpecOf(src)
-	if err != nil {
-		return t, err
-	}
-	positive := spec.PositiveClass()
-	add := func(scores [][]float32, b *block.Block) {
-		show(scores, b)
-		threshold := m.ScoreThreshold() // m isn't nil here: there are scores
-		chunk, all := 0.0, 0.0
-		for i, y := range b.Y {
-			if predict.PredictedClassAbove(scores, i, positive, threshold) != predict.LabelClass(y, len(scores), positive) {
-				t.Errors++
-				chunk += b.Weight(i)
-			}
-			if all += b.Weight(i); (i+1)%block.ChunkRows == 0 || i == len(b.Y)-1 {
-				t.ErrorWeight, t.TotalWeight = t.ErrorWeight+chunk, t.TotalWeight+all
-				chunk, all = 0, 0
-			}
-		}
-		t.Rows += int64(len(b.Y)) // scores from another process come without features
-	}
-	err = eachScored(ctx, m, src, workers, add)
-	return t, err
-}
-
-// eachScored calls add with the scores of some rows by m, and a block that has their labels and weights, and their features
-// if this process reads the rows. Both are valid until add returns.
-func eachScored(ctx context.Context, m *model.Model, src block.Source, workers int, add func([][]float32, *block.Block)) error {
-	if !passes.InProcess(src) {
-		return scoreElsewhere(ctx, m, src, add, func() error { return nil })
-	}
-	return eachScoredBlock(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
-		add(scores, b)
-		return nil
-	})
-}
-
-// eachScoredBlock calls add with each block and its scores by m, which are valid until the call returns.
-func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*block.Block, error], workers int,
-	add func([][]float32, *block.Block) error) error {
-	scorer, err := predict.NewScorer(m, workers)
-	if err != nil {
-		return err
-	}
-	for b, err := range blocks {
-		if err != nil {
-			return err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err == nil {
-			err = add(scores, b)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // validate counts errors on validation rows, and writes them to the model. It also returns the number of rows of each

@@ -10,25 +10,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// HeldOutEvaluation is how well a learner predicts rows that its model didn't learn from: the rows of a hold-out, or
-// the rows of all folds of a cross-validation, each predicted by a model of the other folds. The scores of the folds
-// are pooled.
-type HeldOutEvaluation struct {
-	*Evaluation // its rows have the numbers of the rows to learn from, or of the rows of Options.Validation
-
-	Folds            int    // number of folds; 0: the rows of a hold-out
-	Split            string // "groups" or "time" if the folds aren't dealt row by row
-	HasRoundedScores bool   // the curves come from rounded scores, since there are many
-	LearningCurve    []LearningPoint
-}
-
-// A LearningPoint is the errors of a model of some rows, on the held-out rows. Of a cross-validation these are the rows
-// of the first fold.
-type LearningPoint struct {
-	Rows          int64 // number of rows that the model learned from
-	HeldOutErrors ErrorCount
-}
-
 // mostScores is the largest number of scores of an evaluation of held-out rows that keeps every score, and
 // mostRoundedScores the largest number of classes whose scores are kept as histograms.
 const (
@@ -56,23 +37,6 @@ func newHeldOut(m *model.Model, rows int64, workers int) (*HeldOutEvaluation, er
 	return h, nil
 }
 
-// judgeHeldOut evaluates a model on the rows of a hold-out. parts is nil, or the hold-out of a share of all.
-func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*HeldOutEvaluation, error) {
-	h, err := newHeldOut(m, j.validation.Rows(), j.Workers())
-	if err != nil {
-		return nil, err
-	}
-	j.opt.stage(Stage{Name: "judging the held-out rows"})
-	err = h.addAll(ctx, m, j.validation, 0, j.Workers())
-	if err == nil && parts != nil {
-		h.renumber(0, parts)
-	}
-	if err == nil && passes.InProcess(j.validation) {
-		h.LearningCurve, err = j.learningCurve(ctx, m, j.validation)
-	}
-	return h, err
-}
-
 // addAll adds rows with their scores by m. Their numbers begin with first.
 func (h *HeldOutEvaluation) addAll(ctx context.Context, m *model.Model, rows block.Source, first int64, workers int) error {
 	h.spec = m.Spec()
@@ -96,6 +60,23 @@ func (h *HeldOutEvaluation) renumber(first int64, parts *Parts) {
 // NumberWorstRows replaces the numbers of the worst rows among the held-out rows of parts by their numbers among all
 // rows. Run does so unless Options.Validation has the rows.
 func (h *HeldOutEvaluation) NumberWorstRows(parts *Parts) { h.renumber(0, parts) }
+
+// judgeHeldOut evaluates a model on the rows of a hold-out. parts is nil, or the hold-out of a share of all.
+func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*HeldOutEvaluation, error) {
+	h, err := newHeldOut(m, j.validation.Rows(), j.Workers())
+	if err != nil {
+		return nil, err
+	}
+	j.opt.stage(Stage{Name: "judging the held-out rows"})
+	err = h.addAll(ctx, m, j.validation, 0, j.Workers())
+	if err == nil && parts != nil {
+		h.renumber(0, parts)
+	}
+	if err == nil && passes.InProcess(j.validation) {
+		h.LearningCurve, err = j.learningCurve(ctx, m, j.validation)
+	}
+	return h, err
+}
 
 // learningShares are the shares of the rows of a learning curve, beside all rows.
 var learningShares = []float64{1. / 16, 1. / 8, 1. / 4, 1. / 2}
@@ -182,33 +163,4 @@ func (p *pool) add(ctx context.Context, j *job, m *model.Model, parts *Parts) (e
 	}
 	p.folds++
 	return nil
-}
-
-// PoolFolds evaluates the learner on the rows of each fold by a model of the other folds, unless CrossValidate did so
-// already, and sets s.HeldOut. Sample weights count, weights of classes don't.
-func (s *Session) PoolFolds(ctx context.Context) error {
-	if s.HeldOut != nil {
-		return nil
-	}
-	quiet := *s
-	quiet.Note = nil // newDeal noted the classes before
-	l := s.configured(s.Learner)
-	c, err := quiet.newCrossState(ctx, []Learner{l}, cmp.Or(s.CV.Folds, defaultFolds), "the figures of held-out rows")
-	if err != nil {
-		return err
-	}
-	p := &pool{c: c}
-	if s.ChosenThreshold != nil {
-		p.scoreThreshold = *s.ChosenThreshold
-	} else if t := s.Output.Threshold; !t.NeedsRows() && t.By != "" {
-		p.scoreThreshold = t.Value
-	}
-	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
-		return c.trainFold(ctx, from, number, l, "judging the held-out rows",
-			func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
-	})
-	if err == nil {
-		s.HeldOut = p.HeldOutEvaluation
-	}
-	return err
 }

@@ -1,9 +1,67 @@
 package train
 
 import (
+	"context"
+	"math"
+
+	"halfspace/internal/block"
 	"halfspace/internal/model"
 	"halfspace/train/learner"
 )
+
+// learnAtOnce makes one training with the learner; see learn.
+func (j *job) learnAtOnce(ctx, after context.Context) (*Outcome, error) {
+	settings, recorder, err := j.tracedSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.startingPoint(),
+		ClassWeights: j.classWeights, VersusClasses: j.versus, ParallelTrainings: j.parallelTrainings,
+		Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
+	if j.validation != nil {
+		task.Validation = block.AssumeValid(j.validation)
+	}
+	learned, err := j.Learner.Learner.Train(ctx, task)
+	if bad := recorder.Flush(after); bad != nil && after.Err() == nil {
+		return nil, bad
+	}
+	if learned == nil {
+		return nil, err
+	}
+	r := learned.Result
+	if err != nil && ctx.Err() != nil && !r.Interrupted { // also if ctx ended in the last pass, which only counts
+		r.Interrupted, r.Errors = true, 0
+	}
+	if err != nil && !r.Interrupted {
+		return nil, err
+	}
+	if r.Interrupted && !j.InMemory {
+		if late := j.Learner.Learner.Evaluate(after, j.src, j.Workers(), j.Settings, r); late != nil {
+			if after.Err() == nil {
+				return nil, late
+			}
+			r.NotEvaluated = true
+		}
+	}
+	m := j.model(r)
+	if learned.AddToModel != nil {
+		learned.AddToModel(m)
+	}
+	if r.Interrupted && m.Voters != nil { // the mean of the voters was evaluated
+		wrong, late := CountErrors(after, m, j.src, j.Workers())
+		if late != nil && after.Err() == nil {
+			return nil, late
+		}
+		if m.Training.Errors, r.PredictedRows = &wrong.Errors, nil; late != nil {
+			m.Training.Errors = nil
+		}
+	}
+	f := &Outcome{Model: m, Result: r, OwnResult: learned.OwnResult, Visits: r.Visits}
+	if j.opt.Init != nil {
+		f.UpdateBound = j.updateBound(r)
+	}
+	return f, err
+}
 
 // model returns the model of a result, without the fingerprint of the data.
 func (j *job) model(learned *learner.Result) *model.Model {
@@ -52,12 +110,28 @@ func (j *job) modelOptions() model.Options {
 	return j.opt.Split.addToOptions(m)
 }
 
-// addJudgement writes the cross-validation and the path that were made before to a model.
-func (o *Session) addJudgement(m *model.Model) {
-	if cv := o.CrossValidation; cv != nil {
-		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.ChosenPoint].Errors}
+// updateBound returns the most updates that the learner can make on these rows in any order, from its initial weights.
+// It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
+// or for several trainings one versus the rest.
+func (j *job) updateBound(learned *learner.Result) *float64 {
+	if !j.IsPerceptron() || learned.NotEvaluated || j.src.Spec().Weighted || j.classes() > 2 && !j.learnsJointly() {
+		return nil
 	}
-	if o.Path != nil {
-		m.Training.Path = &o.Path.Path
+	margin, l2 := j.PerceptronUpdate(j.Settings)
+	if l2 > 0 {
+		return nil
 	}
+	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
+	if j.opt.Init == nil {
+		return boundOrNil(learned.UpdateBound(margin, eta))
+	}
+	return boundOrNil(learner.UpdateBoundFrom(learned, unpaddedStart(j.startingPoint(), spec), spec.Vectors(), margin, eta))
+}
+
+// boundOrNil returns a pointer to the bound, or nil if the bound is +Inf.
+func boundOrNil(bound float64) *float64 {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	return &bound
 }

@@ -22,32 +22,6 @@ const OnlineName = "online"
 // ErrNoRows is the error if there are no rows to learn from.
 var ErrNoRows = errors.New("no rows")
 
-// Online makes Run predict each row before it learns from the row, in one pass in the order of the source. The learner
-// is the perceptron of two classes, with the learning rate Eta, or one for which HasStepper holds. Run begins with the
-// weights of Options.Init. If ctx ends the pass, Run returns the result so far with ctx's error. Outcome.Model has
-// errors and a margin only if the rows could be read again, and ctx left time for that.
-type Online struct {
-	ReadOnce bool             // the rows can be read only once
-	Show     func(rows int64) // called with the number of visited rows; may be nil
-}
-
-// ProgressiveCounts is the counts after a number of rows.
-type ProgressiveCounts struct {
-	Rows     int64 `json:"rows"`
-	Mistakes int64 `json:"mistakes"` // wrong predictions; each prediction is made before the row is learned from
-	Updates  int64 `json:"updates"`
-
-	// LogLoss is the mean log loss over the rows, each predicted before it was learned from. It is nil for learners
-	// without probabilities.
-	LogLoss *float64 `json:"log_loss,omitempty"`
-}
-
-// OnlineCounts is the counts of a training with Options.Online.
-type OnlineCounts struct {
-	Rows, Mistakes, Updates int64
-	ProgressiveCounts       []ProgressiveCounts // after 1, 2, 4, 8... rows, and at the end
-}
-
 // online is Run with Options.Online. Errors: ErrNoRows, a number of classes that the learner doesn't take, a model of
 // other columns or classes, sums that overflow, and errors of the rows.
 func (s *Session) online(ctx context.Context) (*Outcome, error) {
@@ -303,6 +277,18 @@ func (s firstRows) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 			if !yield(b, err) || err != nil || b.First+int64(b.Len()) >= s.rows {
 				return
 			}
+		}
+	}
+}
+
+// describeOnline writes to a model how l learned it online.
+func describeOnline(l Learner, m *model.Model) {
+	j := job{Learner: l, opt: &Session{}}
+	m.Algorithm, m.Options = l.Name, j.modelOptions()
+	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(learner.Cyclic), 1, nil
+	if len(m.Classes) > 2 {
+		if m.Options.Multiclass = model.OneVersusRest; l.Classes(l.Settings).TogetherByDefault {
+			m.Options.Multiclass = model.Joint
 		}
 	}
 }

@@ -2,18 +2,12 @@ package train
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
-	"math"
-	"slices"
+	"time"
 
 	"halfspace/internal/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/humanize"
-	"halfspace/internal/message"
 	"halfspace/internal/model"
 	"halfspace/predict"
-	"halfspace/schema"
 	"halfspace/train/learner"
 )
 
@@ -43,28 +37,43 @@ type Options struct {
 	Watch
 }
 
-// Weights are factors of the sample weights by class.
-type Weights struct {
-	Classes  map[string]float64 // weights of classes by their text; 1 for others
-	Balanced bool               // give all classes the same total weight, in place of Classes
-	Column   string             // name of the column that the sample weights came from, for the model
+// CV says how to cross-validate.
+type CV struct {
+	Folds int    // number of folds; 5. Each is judged by a model of the other folds
+	Grid  []Axis // options to vary; every combination of their values is judged
+	Path  int    // number of falling penalties l1 to judge, in place of a grid; see Session.FollowPath
+	// Score is the name of the score to choose by, one of Scores. "" stands for ByWeight if rows or classes have
+	// weights, and for ByErrors otherwise.
+	Score string
+
+	// SkipSlowLearners makes Compare leave out a learner whose first model is too slow; see TooSlowError.
+	SkipSlowLearners bool
+
+	// Budget is the time that Compare may take for all trainings and for judging their models; 0 is any time. Compare
+	// times each learner on a part of the rows, and leaves out those that would take too long; see OverBudgetError. It
+	// also stops a learner that takes more than three times its estimate, and more than an equal share of the budget. So
+	// it takes five times the budget at most. Figures of the learners that are judged don't depend on the budget.
+	Budget time.Duration
+
+	// OneStandardError chooses the point with the strongest penalty l1, and of equal l1 the strongest l2, whose score
+	// is at most one standard error worse than the best score (Breiman et al. 1984). The point must have the other
+	// options of the best point.
+	OneStandardError bool
 }
 
-// hasClassWeights tells whether classes have weights.
-func (w *Weights) hasClassWeights() bool { return w.Balanced || len(w.Classes) > 0 }
+// isSet tells whether Run cross-validates.
+func (cv *CV) isSet() bool { return cv.Folds != 0 || len(cv.Grid) > 0 || cv.Path > 0 }
 
-// Check returns an error if classes can't have these weights, whichever classes there are.
-func (w *Weights) Check() error {
-	if w.Balanced && len(w.Classes) > 0 {
-		return message.Refusal("class-weight", "balanced", "with weights of classes: leave one of them out")
-	}
-	for _, class := range slices.Sorted(maps.Keys(w.Classes)) {
-		if weight := w.Classes[class]; !(weight > 0) || math.IsInf(weight, 0) {
-			return message.Refusal("class-weight", fmt.Sprintf("%s=%v", class, weight),
-				`: "%v" is no weight, which is a number above 0`, weight)
-		}
-	}
-	return nil
+// defaultFolds is the default of CV.Folds.
+const defaultFolds = 5
+
+// Online makes Run predict each row before it learns from the row, in one pass in the order of the source. The learner
+// is the perceptron of two classes, with the learning rate Eta, or one for which HasStepper holds. Run begins with the
+// weights of Options.Init. If ctx ends the pass, Run returns the result so far with ctx's error. Outcome.Model has
+// errors and a margin only if the rows could be read again, and ctx left time for that.
+type Online struct {
+	ReadOnce bool             // the rows can be read only once
+	Show     func(rows int64) // called with the number of visited rows; may be nil
 }
 
 // Output says which results a training has beside the weights.
@@ -90,6 +99,11 @@ type Output struct {
 	Receipt *model.Receipt
 }
 
+// Checkpoint says where and when the state of a training is saved, and whether to resume from the state. When ctx ends,
+// Run saves the last state. After another error, the last checkpoint stays. In a cross-validation or a path, each
+// finished training or fold is saved.
+type Checkpoint = checkpoint.Options
+
 // Watch has functions that are called while a training runs. Each may be nil.
 type Watch struct {
 	Progress func(learner.Progress) // progress of the training on all rows, several times a second
@@ -97,11 +111,6 @@ type Watch struct {
 	Note     func(text string)      // remarks for the user
 	Trace    *Trace                 // progress of the training, update by update or pass by pass
 }
-
-// Checkpoint says where and when the state of a training is saved, and whether to resume from the state. When ctx ends,
-// Run saves the last state. After another error, the last checkpoint stays. In a cross-validation or a path, each
-// finished training or fold is saved.
-type Checkpoint = checkpoint.Options
 
 // configured returns the learner with the workers, the seed and the progress of the options.
 func (o *Options) configured(l Learner) Learner {
@@ -119,81 +128,41 @@ func (o *Options) configured(l Learner) Learner {
 	return l.WithRun(r)
 }
 
-// check returns an error if the source, the learner or the options can't be used. It reads no rows.
-func check(o *Session, src block.Source, l Learner) error {
-	spec, err := block.SpecOf(src)
-	if err == nil {
-		err = l.Check()
-	}
-	if err != nil {
-		return err
-	}
-	return o.check(l, spec)
-}
-
-// check returns an error if the options can't be used on rows of a spec.
-func (o *Session) check(l Learner, spec *schema.Spec) error {
-	if err := o.Check(l, spec); err != nil {
-		return err
-	}
-	if len(spec.Classes) <= 2 {
-		if err := learner.TwoClasses(spec); err != nil {
-			return err
-		}
-	}
-	if o.Init == nil {
-		return nil
-	}
-	return checkInit(o.Init, spec)
-}
-
-// Check returns an error if the learner or the options can't be used on rows of a spec, whose classes may be unknown.
-// It reads neither Rows nor Validation.
-func (o *Session) Check(l Learner, spec *schema.Spec) error {
-	err := cmp.Or(l.CheckSettings(l.Settings), o.checkCalibrate(l), o.checkThreshold(l, spec), o.Weights.Check(),
-		o.CV.checkOneStandardError())
-	if err == nil && o.HoldOut != 0 {
-		err = CheckShare(o.HoldOut)
-	}
-	if err == nil && o.CV.Folds != 0 {
-		err = CheckFolds(o.CV.Folds)
-	}
-	if err == nil && o.CV.isSet() {
-		err = o.CV.checkScore(l, len(spec.Classes))
-	}
-	if err != nil {
-		return err
-	}
-	switch {
-	case o.CV.isSet() && (o.Validation != nil || o.HoldOut > 0):
-		return message.Refusal("validation", "", "with --cv or --grid, which judge on the rows that each fold holds back: "+
-			"leave one of them out")
-	case o.Weights.hasClassWeights() && l.WhyNoWeights != "":
-		return message.Refusal("class-weight", "", "with --algo %s, %s: leave it out", l.Name, l.WhyNoWeights)
-	case spec.Weighted && l.WhyNoWeights != "":
-		return message.Refusal("sample-weight", "", "with --algo %s, %s: leave it out", l.Name, l.WhyNoWeights)
-	case !spec.Bias && l.WhyBias != "":
-		return message.Refusal("no-bias", "", "with --algo %s, %s: leave it out", l.Name, l.WhyBias)
-	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
-		return message.WrongValue("multiclass", o.Multiclass, humanize.OneOf([]string{model.OneVersusRest, model.Joint}))
-	case o.Multiclass == model.Joint && !l.IsMulti():
-		together := Names((*learner.Learner).IsMulti)
-		return message.Refusal("multiclass", model.Joint, "with --algo %s, which learns one class versus the rest: use "+
-			"ovr, or --algo %s", l.Name, humanize.OneOf(together))
-	case o.Multiclass == model.Joint && l.Classes(l.Settings).VersusOnly != "":
-		return message.Refusal("multiclass", model.Joint, "with %s, which learns one class versus the rest: use ovr",
-			l.Classes(l.Settings).VersusOnly)
-	case o.Init != nil && o.CV.isSet():
-		return message.Refusal("init", "", "with --cv or --grid, whose folds the model may have seen: leave one of them out")
-	case o.Init != nil && !l.BeginsWithModel:
-		return message.Refusal("init", "", "with --algo %s, which begins with zeros: use --algo %s", l.Name,
-			humanize.OneOf(NamesWithInit()))
-	}
-	return nil
-}
-
 func (o *Options) note(text string) {
 	if o.Note != nil {
 		o.Note(text)
+	}
+}
+
+// A Stage is the progress of work other than learning.
+type Stage struct {
+	Name        string // name of the work, such as "cross-validating"
+	Detail      string // position in the work, such as "fold 2 of 5, l2=0.1"
+	Done, Total int64  // trainings or rows done, and their total number; Total is 0 if unknown
+	Rows        bool   // Done and Total count rows
+	Best        string // the best result so far; "" if there is none
+
+	// Training, if not nil, is the progress of the present training of Learner. Its Sum is nil.
+	Training *learner.Progress
+	Learner  Learner
+}
+
+func (o *Options) stage(s Stage) {
+	if o.Stage != nil {
+		o.Stage(s)
+	}
+}
+
+// watch reports a stage. It returns the Progress function for the training of a learner at that stage, or nil if
+// opt.Stage is nil.
+func (o *Options) watch(s Stage, l Learner) func(learner.Progress) {
+	if o.Stage == nil {
+		return nil
+	}
+	o.Stage(s)
+	s.Learner = l
+	return func(p learner.Progress) {
+		p.Sum, s.Training = nil, &p
+		o.Stage(s)
 	}
 }

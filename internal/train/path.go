@@ -7,19 +7,12 @@ import (
 	"fmt"
 
 	"halfspace/internal/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
 	"halfspace/internal/model"
+	"halfspace/train/learner"
 )
-
-// Path is the weights for falling penalties l1, and how well they predict rows that they weren't learned from.
-type Path struct {
-	model.Path
-	Weights [][]float64 `json:"weights"` // weights of each point, the bias last
-
-	// CrossValidation has the points as a grid of l1 has them. Its score is ByLoss without CV.Score.
-	CrossValidation *CrossValidation `json:"-"`
-}
 
 // ErrNoPath is the error of a path with a learner that has no paths.
 var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, and two classes")
@@ -104,6 +97,34 @@ func withL1(l Learner, l1 float64) Learner {
 	l.Settings, l.VariedOptions = l.Settings.Copy(), map[string]string{"l1": humanize.Real(l1)}
 	*l.Option("l1").Field(l.Settings).(*float64) = l1
 	return l
+}
+
+// A pathState is the state of a path after the path of all rows, and after each fold.
+type pathState struct {
+	folds  int // number of judged folds
+	minima []*learner.PathMinimum
+	losses []verdict // losses of each minimum
+	scores []verdict // scores of each minimum; without folds if no penalty is chosen by a score
+}
+
+func (s *pathState) state(w *checkpoint.Walk) {
+	w.Count(&s.folds)
+	checkpoint.List(w, &s.minima, func(minimum **learner.PathMinimum) {
+		if *minimum == nil {
+			*minimum = new(learner.PathMinimum)
+		}
+		one := *minimum
+		for _, v := range []*float64{&one.L1, &one.Loss, &one.Objective, &one.Gap} {
+			w.Float(v)
+		}
+		w.Int(&one.Passes)
+		checkpoint.Slice(w, &one.W)
+	})
+	checkpoint.List(w, &s.losses, func(v *verdict) { v.state(w) })
+	checkpoint.List(w, &s.scores, func(v *verdict) { v.state(w) })
+	if len(s.losses) != len(s.minima) || len(s.scores) != len(s.minima) {
+		w.Fail(errors.New("its minima and losses don't belong together"))
+	}
 }
 
 // followFolds follows the path over all rows, and judges its minima on each fold. It skips the work that a checkpoint

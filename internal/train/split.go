@@ -1,23 +1,181 @@
 package train
 
 import (
-	"cmp"
-	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 
-	"halfspace/internal/block"
-	"halfspace/internal/cache"
+	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/internal/passes"
-	"halfspace/schema"
+	"halfspace/internal/model"
 	"halfspace/train/learner"
 )
+
+// A Split says which rows a model may be judged on, given the rows that it learned from, when rows are held out or
+// dealt into folds. The zero value draws rows at random within each class. At most one of Groups, Times and InOrder may
+// be set.
+type Split struct {
+	// Groups has the number of each row's group, in the order of the rows. All rows of a group stay together: in one
+	// fold, and on one side of a hold-out, as with scikit-learn's GroupKFold and GroupShuffleSplit.
+	Groups []int64
+
+	// Times has the time of each row, in the order of the rows. Rows are judged only by models of rows with earlier
+	// times.
+	Times []int64
+
+	// Column is the name of the column that Groups or Times came from. It is stored in the model.
+	Column string
+
+	// InOrder says that the rows are in the order of time. It stands for the times 0, 1, 2 and so on.
+	InOrder bool
+}
+
+// isByTime tells whether rows are split by time.
+func (s *Split) isByTime() bool { return s.InOrder || s.Times != nil }
+
+// name returns "groups", "time", or "" for rows that are split one by one.
+func (s *Split) name() string {
+	switch {
+	case s.Groups != nil:
+		return "groups"
+	case s.isByTime():
+		return "time"
+	}
+	return ""
+}
+
+// addToOptions returns the options of a model with the options of the split.
+func (s *Split) addToOptions(m model.Options) model.Options {
+	switch {
+	case s.Groups != nil:
+		m.Group = s.Column
+	case s.Times != nil:
+		m.OrderBy = s.Column
+	case s.InOrder:
+		m.Split = model.SplitTime
+	}
+	return m
+}
+
+// check returns an error if more than one kind of split is set, or if Groups or Times don't have the given number of
+// rows.
+func (s *Split) check(rows int64) error {
+	given := 0
+	for _, is := range []bool{s.Groups != nil, s.Times != nil, s.InOrder} {
+		if is {
+			given++
+		}
+	}
+	if given > 1 {
+		return errors.New("a split by groups or times beside another one: leave one of them out")
+	}
+	for name, values := range map[string][]int64{"groups": s.Groups, "times": s.Times} {
+		if values != nil && int64(len(values)) != rows {
+			return fmt.Errorf("the %s of %s for %s: give one for each row", name,
+				humanize.Plural(int64(len(values)), "row"), humanize.Plural(rows, "row"))
+		}
+	}
+	return nil
+}
+
+// sum returns a text for checkpoints that differs between different splits.
+func (s *Split) sum() string {
+	h := sha256.New()
+	for _, values := range [][]int64{s.Groups, s.Times} {
+		for _, v := range values {
+			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+		}
+	}
+	return fmt.Sprintf("%d groups, %d times, in order %v, %x", len(s.Groups), len(s.Times), s.InOrder, h.Sum(nil)[:8])
+}
+
+// HoldOut returns the chooser of the rows to hold out: a share of the rows. counts has the number of rows of each
+// class. Without groups and times, HoldOut returns Stratified. Groups are taken in random order, by PCG with the seed
+// and 2^64-1 as its words; a group is held out if that brings the number of held-out rows nearer to the share. Of rows
+// in order of time, the last rows are held out.
+func (s *Split) HoldOut(seed uint64, share float64, counts []int64) (Chooser, error) {
+	rows := int64(0)
+	for _, n := range counts {
+		rows += n
+	}
+	if err := s.check(rows); err != nil {
+		return nil, err
+	}
+	wanted := int64(math.Floor(share*float64(rows) + 0.5))
+	switch {
+	case s.Groups != nil:
+		held, sum, sizes := map[int64]bool{}, int64(0), groupSizes(s.Groups)
+		for _, g := range shuffledGroups(seed, sizes) {
+			if n := sizes[g]; max(wanted-sum-n, sum+n-wanted) < wanted-sum {
+				held[g] = true
+				sum += n
+			}
+		}
+		return chooseByRow(func(row int64) bool { return held[s.Groups[row]] }), nil
+	case s.isByTime():
+		first, earlier := rows-wanted, s.earlierRows()
+		return chooseByRow(func(row int64) bool { return earlier(row) >= first }), nil
+	}
+	return Stratified(seed, share, counts), nil
+}
+
+// earlierRows returns a function that returns the number of rows with earlier times than a row.
+func (s *Split) earlierRows() func(row int64) int64 {
+	if s.Times == nil {
+		return func(row int64) int64 { return row }
+	}
+	sorted := slices.Sorted(slices.Values(s.Times))
+	return func(row int64) int64 {
+		n, _ := slices.BinarySearch(sorted, s.Times[row])
+		return int64(n)
+	}
+}
+
+// chooseByRow returns a chooser that chooses rows by their numbers.
+func chooseByRow(is func(row int64) bool) Chooser {
+	return func() func(int) bool {
+		row := int64(-1)
+		return func(int) bool {
+			row++
+			return is(row)
+		}
+	}
+}
+
+func groupSizes(groups []int64) map[int64]int64 {
+	sizes := map[int64]int64{}
+	for _, g := range groups {
+		sizes[g]++
+	}
+	return sizes
+}
+
+// shuffledGroups returns the numbers of the groups in random order.
+func shuffledGroups(seed uint64, sizes map[int64]int64) []int64 {
+	groups := make([]int64, 0, len(sizes))
+	for g := range sizes {
+		groups = append(groups, g)
+	}
+	slices.Sort(groups)
+	rng := rand.NewPCG(seed, math.MaxUint64)
+	for i := len(groups) - 1; i > 0; i-- {
+		k := learner.Draw(rng, uint64(i+1))
+		groups[i], groups[k] = groups[k], groups[i]
+	}
+	return groups
+}
+
+// CheckShare returns an error unless that share of the rows can be held out.
+func CheckShare(share float64) error {
+	if share > 0 && share < 1 {
+		return nil
+	}
+	return message.WrongValue("validation", share, "a share of the rows above 0 and below 1")
+}
 
 // A Chooser returns a function that is called for each row in order, from row 0 on, with the number of the row's class.
 // The function tells whether the row is held out.
@@ -112,252 +270,4 @@ func classRandoms(seed uint64, classes int) []*rand.PCG {
 		rngs[c] = rand.NewPCG(seed, math.MaxUint64-1-uint64(c))
 	}
 	return rngs
-}
-
-// CheckShare returns an error unless that share of the rows can be held out.
-func CheckShare(share float64) error {
-	if share > 0 && share < 1 {
-		return nil
-	}
-	return message.WrongValue("validation", share, "a share of the rows above 0 and below 1")
-}
-
-// ErrEmptyShare is the error of a share that leaves no rows to learn from or to judge on.
-var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
-
-// Parts are the rows to learn from (KeptRows) and the held-out rows (HeldRows). They are in memory if the source's rows
-// are in memory. They stay in the processes that read the source if the learner learns there. Otherwise they are
-// in temporary files.
-type Parts struct {
-	KeptRows, HeldRows block.Source
-	heldBits           []uint64 // a bit for each row of the source that is held out; nil if there are over mostHeldBits rows
-	files              []*cache.File
-}
-
-// mostHeldBits is the largest number of rows of a source whose held-out rows Parts remembers.
-const mostHeldBits = 1 << 27
-
-// Row returns the number of held-out row i among the rows of the source, or -1 if it is unknown: there are over 2^27 rows.
-func (p *Parts) Row(i int64) int64 {
-	for k, word := range p.heldBits {
-		n := int64(bits.OnesCount64(word))
-		if i >= n {
-			i -= n
-			continue
-		}
-		for ; i > 0; i-- {
-			word &= word - 1
-		}
-		return int64(64*k + bits.TrailingZeros64(word))
-	}
-	return -1
-}
-
-// Close removes the temporary files.
-func (p *Parts) Close() error {
-	var all error
-	for _, f := range p.files {
-		all = errors.Join(all, f.Close())
-	}
-	p.files = nil
-	return all
-}
-
-// HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Refiter,
-// it learns features again from the rows to learn from. The caller must close the parts.
-func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
-	counts, err := learner.ClassCounts(ctx, withoutRefit(src), l.Workers())
-	if err != nil {
-		return nil, err
-	}
-	has, err := opt.Split.HoldOut(l.Settings.RunOptions().Seed, opt.HoldOut, counts)
-	if err != nil {
-		return nil, err
-	}
-	rows := withoutRefit(src)
-	if learn := refitOf(src); learn != nil {
-		again, err := learn(ctx, []func(class int) bool{has.Others()})
-		if err == nil && again != nil {
-			rows, err = again[0](ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return split(ctx, rows, has.Others, has, &opt, l)
-}
-
-// split returns the rows of all to learn from, and the rows to hold out. Both stay in the processes that read all rows if
-// every learner learns there. Without learners, this process reads them.
-func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
-	spread := !passes.InProcess(all) && len(learners) > 0 &&
-		!slices.ContainsFunc(learners, func(l Learner) bool { return !learnsByPasses(l) })
-	kept, held, picked, err := newShares(ctx, all, learn, hold, spread)
-	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
-		err = ErrEmptyShare
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case spread:
-		return &Parts{KeptRows: block.AssumeValid(kept.Source), HeldRows: block.AssumeValid(held.Source),
-			heldBits: picked}, nil
-	}
-	p := &Parts{heldBits: picked}
-	if p.HeldRows, err = p.store(ctx, held, opt); err == nil {
-		p.KeptRows, err = p.store(ctx, kept, opt)
-	}
-	if err != nil {
-		p.Close()
-		return nil, err
-	}
-	return p, nil
-}
-
-// store returns the rows of a share: in memory if the rows of its source are in memory, and otherwise in a temporary
-// file.
-func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Source, error) {
-	if _, inMemory := part.all.(*block.Data); inMemory {
-		return block.Collect(ctx, part)
-	}
-	f, err := cache.Temporary(ctx, part, func(rows int64) {
-		opt.stage(Stage{Name: "writing the caches", Done: rows, Total: part.Rows(), Rows: true})
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.files = append(p.files, f)
-	return f, nil
-}
-
-// A share is some rows of a source, in their order: the held-out rows, or the rows to learn from.
-type share struct {
-	block.Source
-	all block.Source // all rows
-}
-
-// newShares returns the rows to learn from, and the rows to hold out. Both stay in the processes that read src if spread is set.
-// picked is as in Parts. It returns an error if a class has rows but none of them to learn from.
-func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, picked []uint64, err error) {
-	var picks [2][]uint64 // one bit for each row, for both shares
-	rows, n, spec := [2]int64{}, 0, src.Spec()
-	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
-	learned := make([]bool, max(2, len(spec.Classes)))
-	seen, remember := slices.Clone(learned), spread || src.Rows() <= mostHeldBits
-	err = eachClass(ctx, src, func(class int) {
-		if remember && n%64 == 0 {
-			picks[0], picks[1] = append(picks[0], 0), append(picks[1], 0)
-		}
-		for part := range is {
-			if is[part](class) {
-				rows[part]++
-				if remember {
-					picks[part][n/64] |= 1 << (n % 64)
-				}
-				learned[class] = learned[class] || part == 0
-			}
-		}
-		seen[class] = true
-		n++
-	})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for c, is := range seen {
-		if is && !learned[c] && rows[0] > 0 {
-			return nil, nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or "+
-				"leave the class out", schema.NameClass(spec.Classes[c]))
-		}
-	}
-	of := func(part int) *share {
-		keep := func() func(float32) bool {
-			is := sides[part]()
-			return func(y float32) bool { return is(learner.ClassOf(y, spec)) }
-		}
-		var chosen []uint64
-		if spread {
-			chosen = picks[part]
-		}
-		return &share{passes.Pick(src, rows[part], block.Rows(spec.Cols()), keep, chosen), src}
-	}
-	return of(0), of(1), picks[1], nil
-}
-
-// eachClass calls see with the number of each row's class, in row order.
-func eachClass(ctx context.Context, src block.Source, see func(class int)) error {
-	err := classPass.Reduce(ctx, src, 1, struct{}{}, func(classes string) {
-		for b := []byte(classes); len(b) > 0; {
-			class, size := binary.Uvarint(b)
-			see(int(class))
-			b = b[max(1, size):]
-		}
-	})
-	return cmp.Or(err, ctx.Err())
-}
-
-// classPass returns the class of each row, encoded as a Uvarint.
-var classPass = passes.New("fit.classes", classesOf)
-
-func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
-	spec := src.Spec()
-	return func(chunk block.Chunk) string {
-		var classes []byte
-		for _, y := range chunk.Y {
-			classes = binary.AppendUvarint(classes, uint64(learner.ClassOf(y, spec)))
-		}
-		return string(classes)
-	}
-}
-
-// learnsByPasses tells whether the processes that read the rows can make the passes of a training.
-func learnsByPasses(l Learner) bool {
-	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.IsBatch() &&
-		l.Access(l.Settings) < learner.AnyOrder
-}
-
-// Refiter is a source whose features are learned from its rows, for example standardized features. A cross-validation
-// learns the features again for each fold, only from the other folds. A hold-out learns them from the rows to learn
-// from. Both also do so for a *block.Data of standardized rows. The features of any other source must not depend on its
-// rows.
-type Refiter interface {
-	block.Source
-
-	// Unwrap returns the rows as the source that holds them, for example a *block.Data.
-	Unwrap() block.Source
-
-	// Refit returns, for each choice of rows, a function that opens all rows again, with features learned from the
-	// chosen rows. It returns nil if the features don't depend on rows. A choice is called for each row in order, with
-	// the number of the row's class, and tells whether the row is chosen.
-	Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source, error), error)
-}
-
-// refitSource is a checked source whose features can be learned again.
-type refitSource struct {
-	block.Source
-	refit block.Refit
-}
-
-// refitOf returns the function that learns the features of a source again, or nil if they don't depend on rows.
-func refitOf(src block.Source) block.Refit {
-	switch r := src.(type) {
-	case refitSource:
-		return r.refit
-	case *block.Data: // isn't a Refiter, nor is a source that embeds it
-		return r.Refit
-	case Refiter:
-		return r.Refit
-	}
-	return nil
-}
-
-// withoutRefit returns the rows of a source without the ability to learn features again. Other sources are returned as
-// they are.
-func withoutRefit(src block.Source) block.Source {
-	switch r := src.(type) {
-	case refitSource:
-		return r.Source
-	case Refiter:
-		return r.Unwrap()
-	}
-	return src
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 
 	"halfspace/internal/block"
-	"halfspace/internal/message"
 	"halfspace/internal/model"
 	"halfspace/metrics"
 	"halfspace/predict"
-	"halfspace/schema"
 )
 
 // ChooseThreshold sets s.ChosenThreshold to the score above which a model of the learner predicts the positive class of
@@ -31,33 +29,6 @@ func (s *Session) ChooseThreshold(ctx context.Context) error {
 	at, err := predict.ChooseThreshold(t, nil, &scores)
 	s.ChosenThreshold = &at
 	return err
-}
-
-// checkThreshold returns an error if a model of the learner can't have Output.Threshold, or the other options don't allow
-// to choose it.
-func (o *Session) checkThreshold(l Learner, spec *schema.Spec) error {
-	t := o.Output.Threshold
-	switch {
-	case t.By == "":
-		return nil
-	case t.By != predict.ByScore && t.By != predict.ByProbability && !t.NeedsRows():
-		return fmt.Errorf("the threshold is chosen by %q: use predict.ParseThreshold", t.By)
-	case len(spec.Classes) > 2:
-		return fmt.Errorf("a threshold of %d classes: only a model of two classes has a threshold", len(spec.Classes))
-	case t.By == predict.ByProbability && !l.HasOdds() && o.Output.Calibrate == "" && o.Calibration == nil:
-		return message.Refusal("threshold", t.String(), "with --algo %s, which has no probabilities: add "+
-			"--calibrate platt, or give a score", l.Name)
-	case !t.NeedsRows():
-		return nil
-	case (o.Validation != nil || o.HoldOut > 0) && l.ChoosesByValidation:
-		return message.Refusal("threshold", t.String(), "with --validation and --algo %s, which chooses its weights by "+
-			"the hold-out rows, and would not in the folds: leave one of them out, or choose the threshold with eval "+
-			"--save-threshold", l.Name)
-	case o.Init != nil:
-		return message.Refusal("threshold", t.String(), "with --init, whose model may have seen the folds: choose the "+
-			"threshold with eval --save-threshold")
-	}
-	return nil
 }
 
 // setThreshold sets the threshold of a model to Output.Threshold, and counts the errors of its predictions on src again.

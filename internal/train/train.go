@@ -6,7 +6,6 @@ package train
 
 import (
 	"fmt"
-	"math"
 
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -102,30 +101,4 @@ func LearnerNamed(name string) (Learner, error) {
 		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, humanize.OneOf(Names()), advice)
 	}
 	return Learner{Learner: l, Settings: l.New()}, nil
-}
-
-// updateBound returns the most updates that the learner can make on these rows in any order, from its initial weights.
-// It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
-// or for several trainings one versus the rest.
-func (j *job) updateBound(learned *learner.Result) *float64 {
-	if !j.IsPerceptron() || learned.NotEvaluated || j.src.Spec().Weighted || j.classes() > 2 && !j.learnsJointly() {
-		return nil
-	}
-	margin, l2 := j.PerceptronUpdate(j.Settings)
-	if l2 > 0 {
-		return nil
-	}
-	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
-	if j.opt.Init == nil {
-		return boundOrNil(learned.UpdateBound(margin, eta))
-	}
-	return boundOrNil(learner.UpdateBoundFrom(learned, unpaddedStart(j.startingPoint(), spec), spec.Vectors(), margin, eta))
-}
-
-// boundOrNil returns a pointer to the bound, or nil if the bound is +Inf.
-func boundOrNil(bound float64) *float64 {
-	if math.IsInf(bound, 0) {
-		return nil
-	}
-	return &bound
 }

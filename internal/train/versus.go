@@ -4,17 +4,38 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"halfspace/internal/block"
-	"halfspace/internal/message"
 	"halfspace/internal/model"
-	"halfspace/schema"
 	"halfspace/train/learner"
 )
+
+// learn trains. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. A
+// final pass over the rows may then run until after ends. The model has no fingerprints.
+func (j *job) learn(ctx, after context.Context) (*Outcome, error) {
+	one := *j
+	if j.opt.Weights.hasClassWeights() {
+		var err error
+		if one.classWeights, err = weightsOf(ctx, &j.opt.Weights, j.src, j.Workers()); err != nil {
+			return nil, err
+		}
+		one.src = learner.WithClassWeights(j.src, one.classWeights)
+		if j.validation != nil {
+			one.validation = learner.WithClassWeights(j.validation, one.classWeights)
+		}
+	}
+	how := one.learnAtOnce
+	if j.classes() > 2 && !j.learnsJointly() && !j.VersusRest {
+		how = one.eachVersusRest
+	}
+	f, err := how(ctx, after)
+	if f != nil {
+		f.Model.Options.ClassWeight = one.classWeights
+	}
+	return f, err
+}
 
 // eachVersusRest trains each class versus the rest, and joins the models.
 func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
@@ -91,6 +112,34 @@ func (j *job) ofClass(class int) *job {
 	return &one
 }
 
+// sharedProgress is the progress of the trainings of several classes. Its figures are sums over the classes.
+type sharedProgress struct {
+	mu      sync.Mutex
+	show    func(learner.Progress)
+	classes []learner.Progress
+}
+
+// class returns the Progress function of one class, or nil if show is nil.
+func (s *sharedProgress) class(class int) func(learner.Progress) {
+	if s.show == nil {
+		return nil
+	}
+	return func(p learner.Progress) { s.report(class, p) }
+}
+
+func (s *sharedProgress) report(class int, p learner.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.classes[class] = p
+	all := learner.Progress{Epochs: p.Epochs * int64(len(s.classes)), Rows: p.Rows, BestErrors: -1, Elapsed: p.Elapsed}
+	for _, p := range s.classes {
+		all.Epoch += p.Epoch
+		all.Visits += p.Visits
+		all.Updates += p.Updates
+	}
+	s.show(all)
+}
+
 func sumVisits(binary []*Outcome) (visits int64) {
 	for _, f := range binary {
 		visits += f.Visits
@@ -155,39 +204,4 @@ func sumOptima(optima []*model.Optimum) *model.Optimum {
 		sum.MetBeforeRounding = sum.MetBeforeRounding || o.MetBeforeRounding
 	}
 	return sum
-}
-
-// weightsOf returns the weight of each class of src, in the order of its spec, or nil if classes have no weights.
-func weightsOf(ctx context.Context, o *Weights, src block.Source, workers int) ([]float64, error) {
-	switch {
-	case o.Balanced:
-		return learner.BalancedWeights(ctx, src, workers)
-	case len(o.Classes) == 0:
-		return nil, nil
-	}
-	return o.classWeights(src.Spec().Classes)
-}
-
-func (o *Weights) classWeights(classes []schema.Class) ([]float64, error) {
-	weights := make([]float64, len(classes))
-	for _, class := range slices.Sorted(maps.Keys(o.Classes)) {
-		weight, i := o.Classes[class], schema.FindClass(classes, class)
-		what := ""
-		switch {
-		case i < 0:
-			what = fmt.Sprintf("no class %q: name some of %s", class, schema.ListClasses(classes))
-		case weights[i] > 0:
-			what = "the class is named twice: name it once"
-		}
-		if what != "" {
-			return nil, message.Refusal("class-weight", fmt.Sprintf("%s=%v", class, weight), ": %s", what)
-		}
-		weights[i] = weight
-	}
-	for i := range weights {
-		if weights[i] == 0 {
-			weights[i] = 1
-		}
-	}
-	return weights, nil
 }
