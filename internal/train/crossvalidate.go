@@ -73,7 +73,7 @@ func (s *Session) PoolFolds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &pool{c: c}
+	p := c.newPool()
 	if s.ChosenThreshold != nil {
 		p.scoreThreshold = *s.ChosenThreshold
 	} else if t := s.Output.Threshold; !t.NeedsRows() && t.By != "" {
@@ -122,7 +122,7 @@ func (s *Session) judgeLearners(ctx context.Context, learners []Learner, figures
 	c.Score, c.oneAtATime = cmp.Or(c.Score, ByErrors), figures
 	c.addPoints(learners, figures)
 	if !figures && s.Output.HeldOut && len(learners) == 1 && s.Output.Threshold.By == "" {
-		c.pool = &pool{c: c}
+		c.pool = c.newPool()
 	}
 	if !figures {
 		c.opt.State, c.opt.Note = s.State, s.Note

@@ -55,6 +55,11 @@ func (s *Session) newCrossState(ctx context.Context, learners []Learner, folds i
 	return c, err
 }
 
+// newPool returns a pool without rows.
+func (c *crossState) newPool() *pool {
+	return &pool{of: c.CrossValidation, rows: c.src, workers: c.workers}
+}
+
 // eachFold calls judge for each fold that is left, one after another. If the source can learn its features again, it
 // does so for each fold from the rows outside the fold.
 func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool,

@@ -129,7 +129,9 @@ func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge f
 // A pool adds up the held-out rows of the folds.
 type pool struct {
 	*HeldOutEvaluation
-	c              *crossState
+	of             *CrossValidation // has the number of folds, and their split
+	rows           block.Source     // rows of all folds
+	workers        int
 	scoreThreshold float64 // threshold of the score
 	folds          int     // number of folds so far
 }
@@ -139,22 +141,22 @@ type pool struct {
 const firstUnnumbered = 1 << 62
 
 // hasAllFolds tells whether all folds are in the pool.
-func (p *pool) hasAllFolds() bool { return p != nil && p.folds == p.c.Folds }
+func (p *pool) hasAllFolds() bool { return p != nil && p.folds == p.of.Folds }
 
 // add adds the rows of the next fold, which m didn't learn from. j is the training of m.
 func (p *pool) add(ctx context.Context, j *job, m *model.Model, parts *Parts) (err error) {
 	if p.HeldOutEvaluation == nil {
-		if p.HeldOutEvaluation, err = newHeldOut(m, p.c.src.Rows(), p.c.workers); err != nil {
+		if p.HeldOutEvaluation, err = newHeldOut(m, p.rows.Rows(), p.workers); err != nil {
 			return err
 		}
-		p.Folds, p.Split, p.threshold = p.c.Folds, p.c.Split, p.scoreThreshold
-		if passes.InProcess(p.c.src) {
+		p.Folds, p.Split, p.threshold = p.of.Folds, p.of.Split, p.scoreThreshold
+		if passes.InProcess(p.rows) {
 			if p.LearningCurve, err = j.learningCurve(ctx, m, parts.HeldRows); err != nil {
 				return err
 			}
 		}
 	}
-	if err = p.addAll(ctx, m, parts.HeldRows, firstUnnumbered, p.c.workers); err != nil {
+	if err = p.addAll(ctx, m, parts.HeldRows, firstUnnumbered, p.workers); err != nil {
 		return err
 	}
 	p.renumber(firstUnnumbered, parts)
