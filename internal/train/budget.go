@@ -73,7 +73,7 @@ func (c *crossState) keepToBudget(ctx context.Context, fold *Parts) error {
 
 // timeLearners times each learner that isn't known to be fast on every divisor-th row of each class.
 func (c *crossState) timeLearners(ctx context.Context, fold *Parts, divisor int64) error {
-	parts, err := split(ctx, fold.KeptRows, everyRow(divisor, 0), everyRow(divisor, 1), &c.opt.Options, c.learners...)
+	parts, err := splitRows(ctx, fold.KeptRows, everyRow(divisor, 0), everyRow(divisor, 1), &c.opt.Options, c.learners...)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (s *Session) Calibrate(ctx context.Context) error {
 // a calibration, which takes memory, or "". purpose is the use of the scores, for errors.
 func (s *Session) scoreFolds(ctx context.Context, method, purpose string) (*foldScores, error) {
 	l := s.configured(s.Learner)
-	if err := check(s, s.Rows, l); err != nil {
+	if err := s.checkTraining(l); err != nil {
 		return nil, err
 	}
 	c, err := s.newCrossState(ctx, []Learner{l}, calibrationFolds, purpose)

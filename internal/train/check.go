@@ -14,9 +14,9 @@ import (
 	"halfspace/train/learner"
 )
 
-// check returns an error if the source, the learner or the options can't be used. It reads no rows.
-func check(o *Session, src block.Source, l Learner) error {
-	spec, err := block.SpecOf(src)
+// checkTraining returns an error if the rows, the learner or the options can't be used. It reads no rows.
+func (o *Session) checkTraining(l Learner) error {
+	spec, err := block.SpecOf(o.Rows)
 	if err == nil {
 		err = l.Check()
 	}
@@ -105,10 +105,10 @@ func (cv *CV) checkScore(l Learner, classes int) error {
 // checkOneStandardError returns an error if cv.OneStandardError is set and neither a path nor the grid varies a
 // penalty.
 func (cv *CV) checkOneStandardError() error {
-	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
+	varies := func(a Axis) bool { return slices.Contains(penaltyOptions, a.Option) }
 	if cv.OneStandardError && cv.Path == 0 && !slices.ContainsFunc(cv.Grid, varies) {
 		return message.Refusal("one-standard-error", "", "takes the strongest penalty: add --path, or a --grid of %s",
-			humanize.OneOf(penalties))
+			humanize.OneOf(penaltyOptions))
 	}
 	return nil
 }

@@ -87,8 +87,8 @@ func knownOrNil(v float64) *float64 {
 	return &v
 }
 
-// penalties are the options that make a model simpler as they grow, the most important first.
-var penalties = []string{"l1", "l2"}
+// penaltyOptions are the options that make a model simpler as they grow, the most important first.
+var penaltyOptions = []string{"l1", "l2"}
 
 // strongestPoint returns the point with the strongest penalty among the points whose score is at most one standard
 // error worse than the best point's, and whose other options are the options of the best point.
@@ -114,16 +114,16 @@ func (c *crossState) strongestPoint(best int) int {
 // samePenalized tells whether a grid set all options but penalties to the same values in a and b.
 func samePenalized(a, b Learner) bool {
 	for option, value := range a.VariedOptions {
-		if !slices.Contains(penalties, option) && b.VariedOptions[option] != value {
+		if !slices.Contains(penaltyOptions, option) && b.VariedOptions[option] != value {
 			return false
 		}
 	}
 	return true
 }
 
-// comparePenalties compares the penalties of two learners, in the order of penalties.
+// comparePenalties compares the penalties of two learners, in the order of penaltyOptions.
 func comparePenalties(a, b Learner) int {
-	for _, option := range penalties {
+	for _, option := range penaltyOptions {
 		x, _ := humanize.ParseNumber(a.Text(option)) // 0 if the learner lacks the option
 		y, _ := humanize.ParseNumber(b.Text(option))
 		if way := cmp.Compare(x, y); way != 0 {

@@ -168,7 +168,7 @@ func (c *crossState) hasUnjudged(fold int) bool {
 // learners at the same time if the rows are in memory.
 func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
-	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options, c.learners...)
+	parts, err := splitRows(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options, c.learners...)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func TestZeroValues(t *testing.T) {
 				return errorOf(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}))
 			},
 			name + " FollowPath": func() error { return errorOf(followPath(ctx, src, l, 3, cv, opt)) },
-			name + " HoldOut":    func() error { return errorOf(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " HoldOut":    func() error { return errorOf(train.HoldOutRows(ctx, src, l, train.Options{HoldOut: 0.5})) },
 			name + " Run with Online": func() error {
 				return errorOf(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}}))
 			},

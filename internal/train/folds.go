@@ -103,7 +103,7 @@ func (c *crossState) trainFold(ctx context.Context, all block.Source, number int
 	use func(j *job, m *model.Model, parts *Parts) error) error {
 	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number),
 		Total: int64(c.Folds)}, l)
-	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
+	parts, err := splitRows(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}

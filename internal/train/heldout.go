@@ -97,7 +97,7 @@ func (j *job) learningCurve(ctx context.Context, m *model.Model, held block.Sour
 	for i, share := range learningShares {
 		j.opt.stage(Stage{Name: "following the learning curve", Done: int64(i), Total: int64(len(learningShares))})
 		has := Stratified(j.Settings.RunOptions().Seed, share, counts)
-		kept, _, _, err := newShares(ctx, j.src, has, has.Others, false)
+		kept, _, _, err := pickRows(ctx, j.src, has, has.Others, false)
 		if err == nil && kept.Rows() > 0 {
 			err = j.learnShare(ctx, &own, kept, judge)
 		}
@@ -110,7 +110,7 @@ func (j *job) learningCurve(ctx context.Context, m *model.Model, held block.Sour
 }
 
 // learnShare learns from a share of the rows, and calls judge with the model.
-func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge func(*model.Model, int64) error) error {
+func (j *job) learnShare(ctx context.Context, opt *Session, kept *pickedRows, judge func(*model.Model, int64) error) error {
 	parts := new(Parts)
 	defer parts.Close()
 	src, err := parts.store(ctx, kept, &opt.Options)

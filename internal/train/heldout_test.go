@@ -35,7 +35,7 @@ func TestHeldOut(t *testing.T) {
 		l := logistic.New(logistic.Options{L2: 1})
 		opt := train.Options{HoldOut: 0.3, Output: train.Output{HeldOut: true}, Workers: 1}
 		run := require.Value(train.Run(t.Context(), rows, l, opt))(t)
-		parts := require.Value(train.HoldOut(t.Context(), rows, l, opt))(t)
+		parts := require.Value(train.HoldOutRows(t.Context(), rows, l, opt))(t)
 		want := require.Value(train.Evaluate(t.Context(), run.Model, parts.HeldRows, 1))(t)
 		got := run.HeldOut
 		if got.Confusion.Errors() != want.Confusion.Errors() || got.Confusion.Errors() != run.Validation.Errors || got.Scores.AUC() != want.Scores.AUC() && classes == 2 || got.LogLoss() != want.LogLoss() ||

@@ -57,9 +57,9 @@ func (p *Parts) Close() error {
 	return all
 }
 
-// HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Refiter,
+// HoldOutRows holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Refiter,
 // it learns features again from the rows to learn from. The caller must close the parts.
-func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
+func HoldOutRows(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
 	counts, err := learner.ClassCounts(ctx, withoutRefit(src), l.Workers())
 	if err != nil {
 		return nil, err
@@ -78,15 +78,15 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 			return nil, err
 		}
 	}
-	return split(ctx, rows, has.Others, has, &opt, l)
+	return splitRows(ctx, rows, has.Others, has, &opt, l)
 }
 
-// split returns the rows of all to learn from, and the rows to hold out. Both stay in the processes that read all rows if
+// splitRows returns the rows of all to learn from, and the rows to hold out. Both stay in the processes that read all rows if
 // every learner learns there. Without learners, this process reads them.
-func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
+func splitRows(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
 	spread := !passes.InProcess(all) && len(learners) > 0 &&
 		!slices.ContainsFunc(learners, func(l Learner) bool { return !learnsByPasses(l) })
-	kept, held, picked, err := newShares(ctx, all, learn, hold, spread)
+	kept, held, picked, err := pickRows(ctx, all, learn, hold, spread)
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
 	}
@@ -108,9 +108,8 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	return p, nil
 }
 
-// store returns the rows of a share: in memory if the rows of its source are in memory, and otherwise in a temporary
-// file.
-func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Source, error) {
+// store returns picked rows: in memory if all rows of their source are in memory, and otherwise in a temporary file.
+func (p *Parts) store(ctx context.Context, part *pickedRows, opt *Options) (block.Source, error) {
 	if _, inMemory := part.all.(*block.Data); inMemory {
 		return block.Collect(ctx, part)
 	}
@@ -124,16 +123,17 @@ func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Sou
 	return f, nil
 }
 
-// A share is some rows of a source, in their order: the held-out rows, or the rows to learn from.
-type share struct {
+// pickedRows are some rows of a source, in their order: the held-out rows, or the rows to learn from.
+type pickedRows struct {
 	block.Source
 	all block.Source // all rows
 }
 
-// newShares returns the rows to learn from, and the rows to hold out. Both stay in the processes that read src if spread is set.
-// picked is as in Parts. It returns an error if a class has rows but none of them to learn from.
-func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, picked []uint64, err error) {
-	var picks [2][]uint64 // one bit for each row, for both shares
+// pickRows returns the rows to learn from, and the rows to hold out. Both stay in the processes that read src if spread
+// is set. picked is as in Parts. It returns an error if a class has rows but none of them to learn from.
+func pickRows(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (
+	kept, held *pickedRows, picked []uint64, err error) {
+	var picks [2][]uint64 // one bit for each row, for both parts
 	rows, n, spec := [2]int64{}, 0, src.Spec()
 	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
 	learned := make([]bool, max(2, len(spec.Classes)))
@@ -163,7 +163,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 				"leave the class out", schema.NameClass(spec.Classes[c]))
 		}
 	}
-	of := func(part int) *share {
+	of := func(part int) *pickedRows {
 		keep := func() func(float32) bool {
 			is := sides[part]()
 			return func(y float32) bool { return is(learner.ClassOf(y, spec)) }
@@ -172,7 +172,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 		if spread {
 			chosen = picks[part]
 		}
-		return &share{passes.Pick(src, rows[part], block.Rows(spec.Cols()), keep, chosen), src}
+		return &pickedRows{passes.Pick(src, rows[part], block.Rows(spec.Cols()), keep, chosen), src}
 	}
 	return of(0), of(1), picks[1], nil
 }

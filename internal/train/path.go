@@ -32,7 +32,7 @@ func (s *Session) FollowPath(ctx context.Context) error {
 }
 
 func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
-	err := check(s, s.Rows, l)
+	err := s.checkTraining(l)
 	if err == nil && l.PathFollower() == nil {
 		err = ErrNoPath
 	}
@@ -158,7 +158,7 @@ func (c *crossState) followFolds(ctx context.Context, l Learner, n int) (*pathSt
 
 // judgePath follows the path over the rows outside a fold, and adds the losses and the scores in the fold to s.
 func (c *crossState) judgePath(ctx context.Context, all block.Source, number int, l Learner, s *pathState) error {
-	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
+	parts, err := splitRows(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}

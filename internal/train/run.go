@@ -42,7 +42,7 @@ func (s *Session) Run(ctx context.Context) (_ *Outcome, err error) {
 
 func (s *Session) run(ctx context.Context) (*Outcome, error) {
 	l := s.configured(s.Learner)
-	if err := check(s, s.Rows, l); err != nil {
+	if err := s.checkTraining(l); err != nil {
 		return nil, err
 	}
 	src, err := checkSource(ctx, s.Rows, l)
@@ -63,7 +63,7 @@ func (s *Session) run(ctx context.Context) (*Outcome, error) {
 	one.Rows = src
 	var parts *Parts // of a share that is held out
 	if s.HoldOut > 0 && validation == nil {
-		if parts, err = HoldOut(ctx, src, l, s.Options); err != nil {
+		if parts, err = HoldOutRows(ctx, src, l, s.Options); err != nil {
 			return nil, err
 		}
 		defer parts.Close()

@@ -119,7 +119,7 @@ func (o *trainOptions) noteSplit(a *console.App) {
 // keptRows returns the choice of the rows that remain for the training after --validation held out its share.
 func (o *trainOptions) keptRows(counts []int64) func(class int) bool {
 	has, err := o.split.HoldOut(o.seed, o.share, counts)
-	if err != nil { // the files changed: train.HoldOut reports it
+	if err != nil { // the files changed: train.HoldOutRows reports it
 		return func(int) bool { return true }
 	}
 	return has.Others()

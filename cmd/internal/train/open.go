@@ -106,7 +106,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 	}
 	opt, all := t.fitOptions(), t.data
 	opt.HoldOut = t.share
-	parts, err := train.HoldOut(ctx, all.Source, t.learner, opt)
+	parts, err := train.HoldOutRows(ctx, all.Source, t.learner, opt)
 	if errors.Is(err, train.ErrEmptyShare) {
 		return message.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation,
 			humanize.Plural(all.Rows(), "row"), err)
