@@ -26,6 +26,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/objects"
+	"halfspace/internal/worker"
 )
 
 const help = `Halfspace-beam makes the passes of halfspace over rows on Apache Beam.
@@ -220,7 +221,7 @@ func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int
 		}
 	}()
 	return cli.MainOn(func(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
-		c, err := cluster.New(options(), cluster.Files{Plan: plan, Rows: rows})
+		c, err := cluster.New(options(), worker.Files{Plan: plan, Rows: rows})
 		if err == nil {
 			clusters = append(clusters, c)
 		}

@@ -23,6 +23,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/internal/objects"
 	"halfspace/internal/passes"
+	"halfspace/internal/worker"
 )
 
 // predictArgs are files and, for each, the file of its predictions. The options are the options of halfspace predict
@@ -93,7 +94,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 2
 	}
-	c, err := cluster.New(options(), cluster.Files{})
+	c, err := cluster.New(options(), worker.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
 		err = predictTask.EachWithoutRows(ctx, c, *a, len(a.files), func(messages string) error {

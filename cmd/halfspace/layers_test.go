@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"internal/model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc", "dataset/internal/lake"}, // they know each other as little as parquet
 	{"model", "pocket", "dataset", "predict", "export", "gram/gonumblas"},
-	{"train/learner", "dataset/records"},
+	{"train/learner", "dataset/records", "internal/worker"},
 	{"train/internal/online", "train/internal/optimize"},
 	{"train/internal/dualdescent"},
 	{"train/"},

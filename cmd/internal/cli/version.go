@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,27 +70,10 @@ fastest one, unless --isa of another command or the environment variable
 			L1DBytes:      c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
 			Levels: flags.LevelNames(), ISA: kernel.Active().String(),
 		}
-		r.Commit, r.HasChanged = commit()
+		r.Commit, r.HasChanged = console.Commit()
 		return a.Report(asJSON, r, r.sheet)
 	}
 	return cmd
-}
-
-// commit returns the hash of the commit that the program was built from, "" if it is unknown, and whether files were changed.
-func commit() (hash string, changed bool) {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "", false
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			hash = s.Value
-		case "vcs.modified":
-			changed = s.Value == "true"
-		}
-	}
-	return hash, changed
 }
 
 func (r *versionReport) sheet() *console.Sheet {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,6 +255,23 @@ const Number = "0.1.0"
 
 // Version returns the versions of the program and of the Go compiler.
 func Version() string { return Number + ", " + runtime.Version() }
+
+// Commit returns the hash of the commit that the program was built from, "" if it is unknown, and whether files were changed.
+func Commit() (hash string, changed bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			hash = s.Value
+		case "vcs.modified":
+			changed = s.Value == "true"
+		}
+	}
+	return hash, changed
+}
 
 // plainCharacters mean themselves in a shell.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%"

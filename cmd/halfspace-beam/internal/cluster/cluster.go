@@ -13,11 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/parallel"
+	"halfspace/internal/worker"
 )
 
 // Options say how passes are made.
@@ -28,18 +28,11 @@ type Options struct {
 	Workers int      // goroutines of a worker that compute at once; 0: GOMAXPROCS
 }
 
-// Files are the data that workers read. A task without rows has no files.
-type Files struct {
-	Plan dataset.SharedPlan
-	Rows int64 // that are kept
-}
-
 // A Cluster makes passes over the rows of files. It is a block.Cluster.
 type Cluster struct {
-	opt          Options
-	files        Files
-	fingerprints []string // of the local files
-	folder       *folder
+	opt      Options
+	training *worker.Training
+	folder   *folder
 
 	mu        sync.Mutex
 	passes    int             // made so far
@@ -47,8 +40,8 @@ type Cluster struct {
 }
 
 // New returns a cluster for files. Close removes the files that the cluster wrote to Options.Staging.
-func New(opt Options, files Files) (*Cluster, error) {
-	fingerprints, err := fingerprintsOf(files.Plan.Paths)
+func New(opt Options, files worker.Files) (*Cluster, error) {
+	training, err := worker.NewTraining(files, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +49,7 @@ func New(opt Options, files Files) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--staging: %w", err)
 	}
-	return &Cluster{opt: opt, files: files, fingerprints: fingerprints, folder: f, lostPools: map[string]bool{}}, nil
+	return &Cluster{opt: opt, training: training, folder: f, lostPools: map[string]bool{}}, nil
 }
 
 // Close removes the files of the cluster. Nobody uses it any more.
@@ -64,12 +57,10 @@ func (c *Cluster) Close(ctx context.Context) error { return c.folder.remove(ctx,
 
 // An order is the first message of a pass to its workers.
 type order struct {
-	Files        Files
-	Fingerprints []string // of the local files, as the driver sees them; see fingerprintsOf
-	Pass         []byte   // of distributed.EncodePass
-	Pieces       [][]int64
-	HasOwnArgs   bool // each piece has a file of arguments beside the order; see ownArgsName
-	Workers      int
+	Training   *worker.Training
+	Pass       []byte // of distributed.EncodePass
+	Pieces     [][]int64
+	HasOwnArgs bool // each piece has a file of arguments beside the order; see ownArgsName
 }
 
 // mostTries is how often the pieces of a pass are given out, before the pieces without a result end the training.
@@ -85,7 +76,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err != nil {
 		return err
 	}
-	text, err := distributed.Encode(order{c.files, c.fingerprints, pass, p.Pieces, p.OwnArgs != nil, c.opt.Workers})
+	text, err := distributed.Encode(order{c.training, pass, p.Pieces, p.OwnArgs != nil})
 	if err != nil {
 		return err
 	}
