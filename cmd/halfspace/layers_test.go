@@ -46,7 +46,7 @@ var layers = [][]string{
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
 	{"cmd/internal/report"},
-	{"cmd/internal/train", "cmd/internal/predict"},
+	{"cmd/internal/train", "cmd/internal/predict", "cmd/internal/engine"},
 	{"cmd/internal/cli"},
 	{"cmd/", "examples/"},
 }

@@ -67,7 +67,7 @@ func (w *Worker) rows(ctx context.Context, t *Training, chunks []int64) (block.S
 	return block.AssumeValid(block.NewData(t.Files.Plan.Spec(), blocks)), nil
 }
 
-// mostTables is the number of plans whose rows a worker keeps: trainings that alternate, as those of folds do, read the files once.
+// mostTables is the number of plans whose rows a worker keeps: trainings that alternate, as the trainings of folds do, read the files once.
 const mostTables = 4
 
 // open returns the table of a training. It opens the files again if they changed since then, unless that was for the same training:

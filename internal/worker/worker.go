@@ -23,7 +23,7 @@ type Files struct {
 	Rows int64 // number of rows that are kept
 }
 
-// A Training is what workers know of a training beside its passes. Its passes read the same rows.
+// A Training describes the rows of the passes of a training to workers.
 type Training struct {
 	Name         string // differs between trainings
 	Files        Files

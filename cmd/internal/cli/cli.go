@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/engine"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/predict"
 	"halfspace/cmd/internal/report"
@@ -58,8 +59,10 @@ func endingSignals() []os.Signal {
 }
 
 // Main runs the command line args, without the program's name, and returns the exit status. One of endingSignals cancels the
-// work; a second one ends the process at once.
-func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args, stdout, stderr) }
+// work; a second one ends the process at once. An adapter that started this process has the cluster, if any.
+func Main(args []string, stdout, stderr io.Writer) int {
+	return MainOn(engine.FromEnvironment(), args, stdout, stderr)
+}
 
 // MainOn is Main with an engine, which opens rows in other processes; see console.App.
 func MainOn(engine dataset.Engine, args []string, stdout, stderr io.Writer) int {
@@ -187,7 +190,7 @@ var verbs = []struct {
 	{"Data", []func(*console.App) *cobra.Command{Inspect, Convert, Gen}},
 	{"Explain", []func(*console.App) *cobra.Command{report.Plot, Check}},
 	{"Ship", []func(*console.App) *cobra.Command{Export, train.Verify}},
-	{"Machine", []func(*console.App) *cobra.Command{Bench, Version}},
+	{"Machine", []func(*console.App) *cobra.Command{Bench, Version, engine.Worker}},
 }
 
 func init() { cobra.EnableCommandSorting = false } // the help lists them in the order of verbs
