@@ -206,11 +206,31 @@ func othersOf(t *Table, in *openedInput, cluster block.Cluster) *otherProcesses 
 		return nil
 	}
 	o := &otherProcesses{cluster, sharedFiles{shared: t.shared(in.bound.Plan)}}
-	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
-	for first := int64(0); first < files.Rows; first += each {
-		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
-	}
+	o.files.ranges = rangesOf(files)
 	return o
+}
+
+// rangesOf cuts the rows of files into ranges of whole chunks. A file whose rows end with a chunk ends a range, unless there are many
+// files: another process may have some of the files alone.
+func rangesOf(in *parquetfile.Input) (ranges []parquetfile.RowRange) {
+	each := max(rangeChunks, in.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
+	for first, end := int64(0), int64(0); first < in.Rows; first = end {
+		end = min(in.Rows, first+each)
+		if file := in.FileEnd(first); file%block.ChunkRows == 0 && len(in.Files) <= mostRanges {
+			end = min(end, file)
+		}
+		ranges = append(ranges, parquetfile.RowRange{First: first, Last: end})
+	}
+	return ranges
+}
+
+// positions returns the share of the rows before each range.
+func (s *sharedFiles) positions() (shares []float64) {
+	rows := s.ranges[len(s.ranges)-1].Last
+	for _, r := range s.ranges {
+		shares = append(shares, float64(r.First)/float64(rows))
+	}
+	return shares
 }
 
 // learn lets the other processes compute everything that the features of bound depend on, and returns the binding with it.
@@ -222,7 +242,7 @@ func (o *otherProcesses) learn(ctx context.Context, bound *transform.Binding, ro
 		return nil, nil
 	}
 	st, done := transform.NewStatistics(bound, p), true
-	err = learnTask.EachWithoutRows(ctx, o.cluster, o.files, len(o.files.ranges), func(part *transform.Learned) error {
+	err = learnTask.EachAt(ctx, o.cluster, o.files, o.files.positions(), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
 			progress(st.Input, rows)
 		}
@@ -239,7 +259,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 	done := p.processes != nil && p.bound.Label >= 0
 	if done {
 		ranges := p.processes.files.ranges
-		err = labelsTask.EachWithoutRows(ctx, p.processes.cluster, p.processes.files, len(ranges),
+		err = labelsTask.EachAt(ctx, p.processes.cluster, p.processes.files, p.processes.files.positions(),
 			func(part []schema.Class) error {
 				_, what := l.Add(&transform.Labels{Classes: part})
 				rows, ranges = ranges[0].Last, ranges[1:]

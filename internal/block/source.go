@@ -55,6 +55,10 @@ type Pass struct {
 	OwnArgs func(piece int) any // arguments of one piece in addition to Args; called concurrently; nil: none
 	Views   []View
 	Pieces  [][]int64 // for each piece, the numbers of its chunks, ascending
+
+	// Positions are the share of the rows before each piece, if the pieces have no chunks but read rows. A cluster may bring the same
+	// rows to the same process by them. They may be nil.
+	Positions []float64
 }
 
 // A View is a change of the rows of a source, such as other sample weights. Another process can make the same change.

@@ -104,6 +104,12 @@ func (t *Task[A, R]) EachWithoutRows(ctx context.Context, cluster block.Cluster,
 	return t.task.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
 }
 
+// EachAt is EachWithoutRows for pieces at positions among the rows; see block.Pass.
+func (t *Task[A, R]) EachAt(ctx context.Context, cluster block.Cluster, args A, positions []float64, merge func(R) error) error {
+	return t.task.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, len(positions)), Positions: positions},
+		func(r any) error { return merge(r.(R)) })
+}
+
 // mostPieces is the largest number of pieces of a Reduce. With this number, the last piece to finish is a small share
 // of the rows.
 const mostPieces = 256

@@ -70,8 +70,8 @@ func (w *Worker) rows(ctx context.Context, t *Training, chunks []int64) (block.S
 // mostTables is the number of plans whose rows a worker keeps: trainings that alternate, as the trainings of folds do, read the files once.
 const mostTables = 4
 
-// open returns the table of a training. It opens the files again if they changed since then, unless that was for the same training:
-// its earlier passes read other rows.
+// open returns the table of a training. It opens the files again if they changed since then, unless that was for the same
+// training: its earlier passes read other rows.
 func (w *Worker) open(ctx context.Context, t *Training) (*table, error) {
 	coded, err := distributed.Encode(t.Files)
 	if err != nil {
@@ -102,7 +102,8 @@ func (w *Worker) open(ctx context.Context, t *Training) (*table, error) {
 	if w.tables == nil {
 		w.tables = map[string]*table{}
 	}
-	d = &table{paths: t.Files.Plan.Paths, sources: sources, training: t.Name, plan: plan, chunks: map[int64]*decodedChunk{}, lastUse: w.clock + 1}
+	d = &table{paths: t.Files.Plan.Paths, sources: sources, training: t.Name, plan: plan, chunks: map[int64]*decodedChunk{},
+		lastUse: w.clock + 1}
 	w.tables[key] = d
 	if len(w.tables) > mostTables {
 		w.dropOldest(d)
@@ -198,12 +199,13 @@ const windowChunks = 32
 
 // load decodes a chunk, with those beside it in its window that are missing.
 func (w *Worker) load(ctx context.Context, d *table, chunk int64, t *Training) error {
-	first, last, rows := chunk, chunk+1, t.Files.Rows
-	window := max(1, min(windowChunks, w.limit()/4/max(1, d.plan.Bytes(block.ChunkRows, false))))
-	for first%window > 0 && d.chunks[first-1] == nil {
+	rows, first, last := t.Files.Rows, chunk, chunk+1
+	size := max(1, min(windowChunks, w.limit()/4/max(1, d.plan.Bytes(block.ChunkRows, false))))
+	begin, end := windowOf(t.Parts, chunk, size)
+	for first > begin && d.chunks[first-1] == nil {
 		first--
 	}
-	for last%window > 0 && last*block.ChunkRows < rows && d.chunks[last] == nil {
+	for last < end && last*block.ChunkRows < rows && d.chunks[last] == nil {
 		last++
 	}
 	blocks, err := d.plan.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)

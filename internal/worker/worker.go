@@ -29,12 +29,13 @@ type Training struct {
 	Files        Files
 	Fingerprints []string // of the local files, as the driver sees them; see fingerprintsOf
 	Workers      int      // goroutines of a worker that compute at once; 0: GOMAXPROCS
+	Parts        []Part   // the files, if an engine has them; otherwise none
 }
 
 // NewTraining returns a training on files as this process sees them.
 func NewTraining(files Files, workers int) (*Training, error) {
 	fingerprints, err := fingerprintsOf(files.Plan.Paths)
-	return &Training{rand.Text(), files, fingerprints, workers}, err
+	return &Training{Name: rand.Text(), Files: files, Fingerprints: fingerprints, Workers: workers}, err
 }
 
 // A Piece is a piece of a pass.

@@ -13,24 +13,27 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/distributed"
+	"halfspace/internal/files"
 	"halfspace/internal/worker"
 )
 
-// pipes is the variable of the environment that an adapter sets for the command in the driver. Its value has three numbers: the
-// descriptors from which the command reads and to which it writes messages, and the goroutines of a worker.
+// pipes is the variable of the environment that an adapter sets for the command in the driver. Its value has four numbers: the
+// descriptors from which the command reads and to which it writes messages, the goroutines of a worker,
+// and the parts of tables.
 const pipes = "HALFSPACE_CLUSTER"
 
-// FromEnvironment returns the clusters of the adapter that started this process, or nil if no adapter did.
-func FromEnvironment() func(worker.Files) (block.Cluster, error) {
+// FromEnvironment returns the engine of the adapter that started this process, or nil if no adapter did.
+func FromEnvironment() dataset.Engine {
 	value := os.Getenv(pipes)
 	if value == "" {
 		return nil
 	}
-	var n [3]int
+	var n [4]int
 	texts := strings.Split(value, ",")
-	err := fmt.Errorf("%s=%s: write three numbers with commas", pipes, value)
+	err := fmt.Errorf("%s=%s: write four numbers with commas", pipes, value)
 	if len(texts) == len(n) {
 		err = nil
 		for i, text := range texts {
@@ -40,10 +43,17 @@ func FromEnvironment() func(worker.Files) (block.Cluster, error) {
 		}
 	}
 	if err != nil {
-		return func(worker.Files) (block.Cluster, error) { return nil, err }
+		return func(dataset.SharedPlan, int64) (block.Cluster, error) { return nil, err }
 	}
-	a := &adapter{from: os.NewFile(uintptr(n[0]), "from the adapter"), to: os.NewFile(uintptr(n[1]), "to the adapter")}
-	return func(f worker.Files) (block.Cluster, error) { return newCluster(a, f, n[2]) }
+	a := &adapter{from: os.NewFile(uintptr(n[0]), "from the adapter"), to: os.NewFile(uintptr(n[1]), "to the adapter"), workers: n[2]}
+	a.parts.Read = a.read
+	files.Register(worker.PartScheme, &a.parts)
+	if n[3] > 0 {
+		if err := a.askForParts(); err != nil {
+			return func(dataset.SharedPlan, int64) (block.Cluster, error) { return nil, err }
+		}
+	}
+	return a.cluster
 }
 
 // An adapter is the program of an engine, at the other end of two pipes.
@@ -51,6 +61,10 @@ type adapter struct {
 	mu   sync.Mutex // held from a message to its answer
 	from io.ReadCloser
 	to   io.WriteCloser
+
+	workers int          // goroutines of a worker
+	parts   worker.Parts // of the adapter's tables
+	blocks  blocks       // of parts
 }
 
 // ask sends a message, and returns the texts of the answer after "ok", or the sentence of "no" as an error.
@@ -83,37 +97,64 @@ func (a *adapter) ask(ctx context.Context, m message) ([][]byte, error) {
 	return answer[1:], nil
 }
 
+// askForParts asks the adapter for the parts of its tables.
+func (a *adapter) askForParts() error {
+	texts, err := a.ask(context.Background(), message{[]byte("parts")})
+	var parts []worker.Part
+	for ; err == nil && len(texts) >= partTexts; texts = texts[partTexts:] {
+		var p worker.Part
+		err = json.Unmarshal(texts[0], &p)
+		p.Head, p.Tail = texts[1], texts[2]
+		parts = append(parts, p)
+	}
+	a.parts.Add(parts)
+	return err
+}
+
+// partTexts is the number of texts of a part in a message.
+const partTexts = 3
+
 // A cluster makes passes by an adapter. It is a block.Cluster.
 type cluster struct {
 	adapter  *adapter
-	rows     int64
-	training []byte // a worker.Training
+	training *worker.Training
+	coded    []byte // the training
+	here     *worker.Worker
 }
 
-func newCluster(a *adapter, files worker.Files, workers int) (*cluster, error) {
-	t, err := worker.NewTraining(files, workers)
+// cluster returns a cluster for the rows of a plan; see dataset.Engine.
+func (a *adapter) cluster(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
+	t, err := worker.NewTraining(worker.Files{Plan: plan, Rows: rows}, a.workers)
 	if err != nil {
 		return nil, err
 	}
+	t.Parts = a.parts.All()
 	coded, err := distributed.Encode(*t)
-	return &cluster{a, files.Rows, coded}, err
+	return &cluster{a, t, coded, worker.New(0)}, err
 }
 
-// Pass makes a pass; see block.Cluster.
+// Pass makes a pass; see block.Cluster. This process computes the pieces with rows of several parts: no host has them all.
 func (c *cluster) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
-	if len(p.Pieces) == 0 {
-		return nil
+	here, there := c.split(p)
+	results := make([][]byte, len(p.Pieces))
+	if len(there) > 0 {
+		m, err := c.message(ctx, p, there)
+		if err != nil {
+			return err
+		}
+		from, err := c.adapter.ask(ctx, m)
+		if err != nil {
+			return err
+		}
+		if len(from) != len(there) {
+			return errGarbled
+		}
+		for k, i := range there {
+			results[i] = from[k]
+		}
 	}
-	m, err := c.message(ctx, p)
-	if err != nil {
+	if err := c.compute(ctx, p, here, results); err != nil {
 		return err
-	}
-	results, err := c.adapter.ask(ctx, m)
-	if err != nil {
-		return err
-	}
-	if len(results) != len(p.Pieces) {
-		return errGarbled
 	}
 	for i := range results {
 		r, err := distributed.DecodeResult(p, results[i])
@@ -128,31 +169,84 @@ func (c *cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	return nil
 }
 
-// message returns the message of a pass.
-func (c *cluster) message(ctx context.Context, p block.Pass) (message, error) {
+// split returns the numbers of the pieces that this process computes, and of the others.
+func (c *cluster) split(p block.Pass) (here, there []int) {
+	for i, chunks := range p.Pieces {
+		parts := c.training.Parts
+		if n := len(chunks); n > 0 && len(parts) > 0 && worker.PartOf(parts, chunks[0]) != worker.PartOf(parts, chunks[n-1]) {
+			here = append(here, i)
+		} else {
+			there = append(there, i)
+		}
+	}
+	return here, there
+}
+
+// compute computes pieces in this process.
+func (c *cluster) compute(ctx context.Context, p block.Pass, numbers []int, results [][]byte) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	coded, err := distributed.EncodePass(p)
+	if err != nil {
+		return err
+	}
+	pass, err := distributed.DecodePass(coded) // as in a worker: a task may change its arguments
+	if err != nil {
+		return err
+	}
+	pieces := make([]worker.Piece, len(numbers))
+	for k, i := range numbers {
+		if pieces[k], err = worker.PieceOf(p, i); err != nil {
+			return err
+		}
+	}
+	computed, err := c.here.ComputeAll(ctx, c.training, pass, pieces)
+	if err != nil {
+		return err
+	}
+	for k, i := range numbers {
+		results[i] = computed[k]
+	}
+	return nil
+}
+
+// message returns the message of pieces of a pass.
+func (c *cluster) message(ctx context.Context, p block.Pass, numbers []int) (message, error) {
 	pass, err := distributed.EncodePass(p)
 	if err != nil {
 		return nil, err
 	}
-	chunks := float64((c.rows + block.ChunkRows - 1) / block.ChunkRows)
-	positions, pieces := make([]float64, len(p.Pieces)), make(message, len(p.Pieces))
-	var all errgroup.Group
-	all.SetLimit(8)
-	for i := range pieces {
-		if positions[i] = float64(i) / float64(len(pieces)); len(p.Pieces[i]) > 0 {
-			positions[i] = float64(p.Pieces[i][0]) / chunks
-		}
+	positions, pieces := make([]float64, len(numbers)), make(message, len(numbers))
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(mostEncoders)
+	for k, i := range numbers {
+		positions[k] = c.position(p, i)
 		all.Go(func() error {
 			piece, err := worker.PieceOf(p, i)
 			if err == nil {
-				pieces[i], err = distributed.Encode(piece)
+				pieces[k], err = distributed.Encode(piece)
 			}
-			return err
+			return errors.Join(err, ctx.Err())
 		})
 	}
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
 	placed, err := json.Marshal(positions)
-	return append(message{[]byte("pass"), placed, []byte(Identity()), c.training, pass}, pieces...), err
+	return append(message{[]byte("pass"), placed, []byte(Identity()), c.coded, pass}, pieces...), err
+}
+
+// mostEncoders is the number of pieces that are encoded at once.
+const mostEncoders = 8
+
+// position returns the share of the rows before a piece.
+func (c *cluster) position(p block.Pass, piece int) float64 {
+	switch {
+	case len(p.Pieces[piece]) > 0:
+		return float64(p.Pieces[piece][0]*block.ChunkRows) / float64(c.training.Files.Rows)
+	case p.Positions != nil:
+		return p.Positions[piece]
+	}
+	return float64(piece) / float64(len(p.Pieces))
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,16 @@ type engine struct {
 	identity string // in place of the driver's; "": the driver's
 	kill     func(pass int) *process
 	passes   int
+	parts    []part // of a table, one for each worker; none for files
+	reads    int    // of bytes of parts
+}
+
+// A part is a file that one worker has.
+type part struct {
+	URL        string
+	Rows, Size int64
+	Sum        string
+	file       string
 }
 
 // pass answers a message of the driver.
@@ -139,7 +150,7 @@ func (e *engine) pass(t *testing.T, m [][]byte) (answer [][]byte) {
 			if at < 0 || at >= 1 {
 				t.Errorf("a piece is at %v", at)
 			}
-			if int(at*float64(len(e.workers))) == k {
+			if e.workerOf(at) == k {
 				request, places = append(request, m[5+i]), append(places, i)
 			}
 		}
@@ -162,6 +173,49 @@ func (e *engine) pass(t *testing.T, m [][]byte) (answer [][]byte) {
 	return answer
 }
 
+// workerOf returns the worker for a position.
+func (e *engine) workerOf(position float64) (k int) {
+	if len(e.parts) == 0 {
+		return int(position * float64(len(e.workers)))
+	}
+	before, rows := int64(0), int64(0)
+	for _, p := range e.parts {
+		rows += p.Rows
+	}
+	for ; k < len(e.parts)-1 && position >= float64(before+e.parts[k].Rows)/float64(rows); k++ {
+		before += e.parts[k].Rows
+	}
+	return k
+}
+
+// describe returns the answer to the message parts.
+func (e *engine) describe(t *testing.T) [][]byte {
+	answer := [][]byte{[]byte("ok")}
+	for _, p := range e.parts {
+		text, err := os.ReadFile(p.file)
+		require.NoError(t, err)
+		coded, err := json.Marshal(p)
+		require.NoError(t, err)
+		answer = append(answer, coded, text[:100], text[max(0, len(text)-8192):])
+	}
+	return answer
+}
+
+// read returns the answer to the message read.
+func (e *engine) read(t *testing.T, m [][]byte) [][]byte {
+	e.reads++
+	for _, p := range e.parts {
+		if p.URL == string(m[1]) {
+			text, err := os.ReadFile(p.file)
+			require.NoError(t, err)
+			offset, _ := strconv.ParseInt(string(m[2]), 10, 64)
+			length, _ := strconv.ParseInt(string(m[3]), 10, 64)
+			return [][]byte{[]byte("ok"), text[offset : offset+length]}
+		}
+	}
+	return [][]byte{[]byte("no"), []byte("no such part")}
+}
+
 func (p *process) ask(request [][]byte) ([][]byte, error) {
 	if err := send(p.to, request...); err != nil {
 		return nil, err
@@ -177,7 +231,7 @@ func (e *engine) train(t *testing.T, args ...string) (said string, err error) {
 	answerFrom, answerTo, err := os.Pipe()
 	require.NoError(t, err)
 	cmd := command(args...)
-	cmd.Env = append(cmd.Env, "HALFSPACE_CLUSTER=3,4,2")
+	cmd.Env = append(cmd.Env, fmt.Sprintf("HALFSPACE_CLUSTER=3,4,2,%d", len(e.parts)))
 	cmd.ExtraFiles = []*os.File{answerFrom, requestTo}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -191,10 +245,18 @@ func (e *engine) train(t *testing.T, args ...string) (said string, err error) {
 		if err != nil {
 			break
 		}
-		if string(m[0]) != "pass" {
+		var answer [][]byte
+		switch string(m[0]) {
+		case "pass":
+			answer = e.pass(t, m)
+		case "parts":
+			answer = e.describe(t)
+		case "read":
+			answer = e.read(t, m)
+		default:
 			t.Errorf("the driver says %q", m[0])
 		}
-		if send(answerTo, e.pass(t, m)...) != nil {
+		if send(answerTo, answer...) != nil {
 			break
 		}
 	}
@@ -279,6 +341,46 @@ func TestSame(t *testing.T) {
 			}
 			checkSame(t, options, got, want)
 		}
+	}
+}
+
+// TestParts: a table whose parts lie on two hosts, one on each, has the model of the same rows in files. The driver reads the rows that
+// no pass of workers covers.
+func TestParts(t *testing.T) {
+	whole, e := t.TempDir(), new(engine)
+	var urls []string
+	for k, rows := range []int64{8192, 12288, 5001} {
+		folder := t.TempDir()
+		p := part{URL: fmt.Sprintf("frame://table/%d.parquet", k), Rows: rows, Sum: fmt.Sprint(k), file: filepath.Join(folder, "table", fmt.Sprint(k, ".parquet"))}
+		require.NoError(t, os.Mkdir(filepath.Dir(p.file), 0o700))
+		run(t, "gen", "--rows", fmt.Sprint(rows), "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(k), "--out", p.file)
+		text, err := os.ReadFile(p.file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(whole, fmt.Sprint(k, ".parquet")), text, 0o600))
+		p.Size = int64(len(text))
+		w := &process{args: []string{"--parts", folder}}
+		w.start(t)
+		t.Cleanup(func() { w.end(t) })
+		e.workers, e.parts, urls = append(e.workers, w), append(e.parts, p), append(urls, p.URL)
+	}
+	for options, mostReads := range map[string]int{"--algo logistic --l2 1": 3, "--algo lda --standardize": 3, "--algo averaged --shards 3 --epochs 3": 9,
+		"--algo averaged --shards 3 --order shuffle --epochs 2": 9, "--algo logistic --l2 1 --cv 3": 9, "": 9, "--algo ftrl --epochs 2": 9,
+		"--algo logistic --l2 1 --validation 0.3": 9} {
+		want, got := filepath.Join(t.TempDir(), "want.json"), filepath.Join(t.TempDir(), "got.json")
+		args := append([]string{"--label", "label"}, strings.Fields(options)...)
+		run(t, append([]string{"train", whole, "--out", want}, args...)...)
+		e.passes, e.reads = 0, 0
+		said, err := e.train(t, append(append([]string{"train", "--out", got}, urls...), args...)...)
+		if err != nil || e.passes == 0 || e.reads > mostReads {
+			t.Errorf("%s: %d passes, %d reads, error %v: %s", options, e.passes, e.reads, err, said)
+			continue
+		}
+		checkSame(t, options, got, want)
+	}
+	e.workers[0], e.workers[1] = e.workers[1], e.workers[0]
+	said, err := e.train(t, append([]string{"train", "--label", "label", "--algo", "svm", "--out", filepath.Join(t.TempDir(), "m.json")}, urls...)...)
+	if err == nil || strings.Count(said, "\n") != 1 || !strings.Contains(said, "another host has these rows") {
+		t.Errorf("workers without the rows: %v: %s", err, said)
 	}
 }
 

@@ -35,13 +35,18 @@ var number = console.Number
 //
 //	from a worker, at first        worker   identity
 //	to a worker                    compute  identity of the driver, training, pass, piece, piece, ...
-//	from the driver's Cluster      pass     positions, identity, training, pass, piece, piece, ...
-//	the answer to either           ok       result, result, ...
-//	or                             no       sentence
+//	from the driver                pass     positions, identity, training, pass, piece, piece, ...
+//	from the driver                parts
+//	from the driver                read     URL of a part, offset, length
+//	the answer to compute, pass    ok       result, result, ...
+//	the answer to parts            ok       part, its head, its tail, part, ...
+//	the answer to read             ok       bytes
+//	another answer                 no       sentence
 //
-// A message begins with the number of texts in 4 bytes. Each text follows its length in 8 bytes. Numbers are little-endian. A training is a
-// worker.Training, and a piece a worker.Piece, as distributed.Encode writes them. Positions are JSON: for each piece the share of
-// the rows before it, from 0 to 1, by which the adapter brings the same rows to the same process in each pass.
+// A message begins with the number of texts in 4 bytes. Each text follows its length in 8 bytes. Numbers are little-endian. A
+// training is a worker.Training, and a piece a worker.Piece, as distributed.Encode writes them. A part is a worker.Part in JSON.
+// Positions are JSON: for each piece the share of the rows before it, from 0 to 1, by which the adapter brings the same rows to
+// the same process in each pass.
 type message [][]byte
 
 // mostTexts and mostTextBytes bound the numbers in a message that readMessage believes.
@@ -113,9 +118,12 @@ func noEOF(err error) error {
 	return err
 }
 
+// leastMemory is the memory that a process takes without rows.
+const leastMemory = 64 << 20
+
 // holdMemory sets the memory limit of the garbage collector, if there is one.
 func holdMemory(bytes int64) {
 	if bytes > 0 {
-		debug.SetMemoryLimit(bytes)
+		debug.SetMemoryLimit(max(bytes, leastMemory))
 	}
 }

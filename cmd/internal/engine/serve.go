@@ -16,6 +16,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/distributed"
+	"halfspace/internal/files"
 	"halfspace/internal/objects"
 	"halfspace/internal/worker"
 )
@@ -23,8 +24,10 @@ import (
 // A server answers the adapters of one host.
 type server struct {
 	worker  *worker.Worker
+	parts   worker.Parts
+	begin   time.Time
 	open    atomic.Int64 // connections
-	lastUse atomic.Int64 // nanoseconds since 1970, when the last connection ended
+	lastUse atomic.Int64 // time from begin to the end of the last connection
 }
 
 // Worker returns the verb that computes pieces of passes for an adapter.
@@ -32,6 +35,7 @@ func Worker(a *console.App) *cobra.Command {
 	var (
 		memory flags.Size
 		socket string
+		parts  string
 		parent int
 		idle   time.Duration
 	)
@@ -48,13 +52,15 @@ standard input; with --socket it ends with the process --parent, or after the ti
 	f := cmd.Flags()
 	f.Var(&memory, "memory", "`SIZE` Most memory to use, half of it for rows. (default 50 % of what is available, for rows)")
 	f.StringVar(&socket, "socket", "", "`FILE` Unix socket to listen at. (default standard input and output)")
+	f.StringVar(&parts, "parts", "", "`FOLDER` Folder of the files of tables that the engine has.")
 	f.IntVar(&parent, "parent", 0, "`PID` Process with which the worker ends.")
 	f.DurationVar(&idle, "idle", 10*time.Minute, "`TIME` Time without a request after which the worker ends.")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		holdMemory(memory.Bytes)
 		objects.Use(cmd.Context(), 0) // each training has its own versions of objects
-		s := &server{worker: worker.New(memory.Bytes)}
-		s.lastUse.Store(time.Now().UnixNano())
+		s := &server{worker: worker.New(memory.Bytes), begin: time.Now()}
+		s.parts.Read = worker.Local(parts)
+		files.Register(worker.PartScheme, &s.parts)
 		if socket == "" {
 			return s.answer(cmd.Context(), os.Stdin, os.Stdout)
 		}
@@ -66,7 +72,8 @@ standard input; with --socket it ends with the process --parent, or after the ti
 	return cmd
 }
 
-// listen answers at a Unix socket until the process parent ends, or nobody asked for a time.
+// listen answers at a Unix socket until the process parent ends, or nobody asked for a time. Then it removes the socket, and the file
+// beside it to which the adapter sends the worker's standard error.
 func (s *server) listen(ctx context.Context, socket string, parent int, idle time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var all, connections errgroup.Group
@@ -84,6 +91,7 @@ func (s *server) listen(ctx context.Context, socket string, parent int, idle tim
 		cancel()
 		return err
 	}
+	defer os.Remove(socket + ".log")
 	stop := context.AfterFunc(ctx, func() { l.Close() }) // which removes the file
 	defer stop()
 	for {
@@ -100,7 +108,7 @@ func (s *server) listen(ctx context.Context, socket string, parent int, idle tim
 		connections.Go(func() error {
 			defer func() {
 				c.Close()
-				s.lastUse.Store(time.Now().UnixNano())
+				s.lastUse.Store(int64(time.Since(s.begin)))
 				s.open.Add(-1)
 			}()
 			_ = s.answer(ctx, c, c) // an error is that the adapter has gone
@@ -112,7 +120,7 @@ func (s *server) listen(ctx context.Context, socket string, parent int, idle tim
 // waitForIdle waits until no connection was open for a time.
 func (s *server) waitForIdle(ctx context.Context, idle time.Duration) {
 	for ctx.Err() == nil {
-		left := idle - time.Since(time.Unix(0, s.lastUse.Load()))
+		left := idle - (time.Since(s.begin) - time.Duration(s.lastUse.Load()))
 		if s.open.Load() > 0 {
 			left = idle
 		}
@@ -176,7 +184,8 @@ func (s *server) compute(ctx context.Context, m message) ([][]byte, error) {
 		return nil, errGarbled
 	}
 	if driver := string(m[1]); driver != Identity() {
-		return nil, fmt.Errorf("the driver runs halfspace %s, and this worker halfspace %s: install one version everywhere", driver, Identity())
+		return nil, fmt.Errorf("the driver runs halfspace %s, and this worker halfspace %s: install one version everywhere",
+			driver, Identity())
 	}
 	t := new(worker.Training)
 	if err := distributed.Decode(m[2], t); err != nil {
@@ -192,6 +201,7 @@ func (s *server) compute(ctx context.Context, m message) ([][]byte, error) {
 			return nil, err
 		}
 	}
+	s.parts.Add(t.Parts)
 	results, err := s.worker.ComputeAll(ctx, t, pass, pieces)
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("the worker is about to end")

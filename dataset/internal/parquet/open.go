@@ -301,6 +301,19 @@ func (in *Input) Only(r RowRange, buffers *Pool) *Input {
 	return part
 }
 
+// FileEnd returns the number of the row after the last row of the file with a row.
+func (in *Input) FileEnd(row int64) (end int64) {
+	for _, f := range in.Files {
+		for _, group := range f.Groups {
+			end += group.rows
+		}
+		if end > row {
+			break
+		}
+	}
+	return end
+}
+
 // Stored returns the number of bytes that the selected columns take in the files. For each file it returns at most
 // the size of the file, because a file may claim that several chunks lie in the same bytes.
 func (in *Input) Stored() (bytes int64) {
