@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./internal/block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel release help lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb lakes buckets soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel release help lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb lakes buckets spark soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-sparse: export HALFSPACE_TEST := full
@@ -50,6 +50,7 @@ rest:
 	$(MAKE) race-files
 	$(MAKE) onnx duckdb lakes buckets
 	$(MAKE) python
+	$(MAKE) spark
 	$(MAKE) beam
 	@echo "make check: all passed"
 
@@ -140,6 +141,20 @@ PYTHON_PACKAGES := python3-sklearn python3-pandas python3-pytest python3-venv py
 python: build ## the Python package: its tests with Debian's scikit-learn, then with 1.4 and 1.9 from PyPI, beside scikit-learn's checks and own tests
 	./.ci/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
 	(cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests) && PYTHON=$(PYTHON) python/versions.sh
+
+SPARK_PACKAGES := pyspark==4.3.0 pyarrow==26.0.1 pandas==2.3.3 pytest
+
+# The command of another version is for the test that driver and executors refuse each other.
+spark: build ## halfspace.spark on Spark, with two executors on this computer; KILLS is how often processes are killed
+	if ./.ci/need.sh java openjdk-17-jre-headless "Spark" && ./.ci/need.sh "$(PYTHON) -c import\ ensurepip" python3-venv "Spark"; then \
+		mkdir -p tmp && { test -x tmp/spark/bin/pip || $(PYTHON) -m venv tmp/spark; } && \
+		tmp/spark/bin/pip install --quiet $(SPARK_PACKAGES) || { \
+			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
+			echo "$$word: Spark: pip could not install pyspark" >&2; exit $$status; }; \
+		go build -ldflags '-s -w -X halfspace/cmd/internal/engine.number=0.0.1' -o tmp/other/halfspace ./cmd/halfspace && \
+		(cd python && HALFSPACE_SPARK_KILLS=$(or $(KILLS),3) HALFSPACE_OTHER_BINARY=$(CURDIR)/tmp/other/halfspace \
+			../tmp/spark/bin/python -m pytest -q -p no:cacheprovider tests/test_spark.py); \
+	else test $$? = 3; fi
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./.ci/need.sh chromium chromium "reports in a browser" || test $$? = 3

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Sequence
+from typing import Any, BinaryIO, Callable, Mapping, Sequence
 
 from ._progress import Bar, bar_for
 
@@ -191,12 +191,12 @@ def _featured(text: str, features: Sequence[str] | None) -> str:
 
 
 def run(args: list[str], files: Memory | Folder, progress: bool | None = False, quiet: str | None = None,
-        words: dict[str, str] | None = None, features: Sequence[str] | None = None) -> bytes:
+        words: dict[str, str] | None = None, features: Sequence[str] | None = None, environment: Mapping[str, str] | None = None) -> bytes:
     """Run the command, and return the bytes of its standard output.
 
     Notes of the command become warnings, except notes that begin with `quiet`. `progress` is that of `train`. `words` has the names of options in Python by their names in the command, for sentences. None or an
     empty dict is for functions that take all options of the command. `features` has the names of the columns that the
-    command calls x0, x1 and so on.
+    command calls x0, x1 and so on. `environment` has variables that the command gets beside those of this process.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def run(args: list[str], files: Memory | Folder, progress: bool | None = False, 
     if bar is not None:
         args = [*args, "--progress", "always"]
     reader = json.dumps({"options": words or {}, "files": files.names})  # the notation of sentences
-    environment = dict(os.environ, HALFSPACE_LIFELINE="stdin", HALFSPACE_PYTHON=reader)
+    environment = dict(os.environ, HALFSPACE_LIFELINE="stdin", HALFSPACE_PYTHON=reader, **(environment or {}))
     process = subprocess.Popen([binary(), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment, close_fds=True, pass_fds=files.inherited if os.name != "nt" else ())
     said: list[str] = []
