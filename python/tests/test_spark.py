@@ -381,6 +381,14 @@ def test_command(files, tmp_path):
         out.unlink()
 
 
+def test_example():
+    """The program that docs/distributed.md shows."""
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, str(root / "examples" / "python" / "on_spark.py"), str(root / "examples" / "breast-cancer.parquet")],
+                          capture_output=True, text=True, env={**os.environ, "PYSPARK_SUBMIT_ARGS": "--master local[2] pyspark-shell"})
+    assert done.returncode == 0 and "['prediction', 'rawPrediction', 'probability']" in done.stdout, done.stderr[-2000:]
+
+
 def test_standalone(files):
     """A standalone master with two workers trains as one machine does."""
     with socket.socket() as one:
