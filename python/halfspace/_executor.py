@@ -174,8 +174,11 @@ def connect(setup: Setup) -> socket.socket:
 
 
 def _start(setup: Setup, path: str, name: str, parent: int) -> socket.socket:
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(name)
+    for left in os.listdir(os.path.dirname(name)):  # a process that was killed leaves its files
+        owner = left.partition("-")[0]
+        if owner.isdecimal() and not _exists(int(owner)) or left == os.path.basename(name):
+            with contextlib.suppress(OSError):
+                os.remove(os.path.join(os.path.dirname(name), left))
     args = [path, "worker", "--socket", name, "--parent", str(parent), "--parts", _parts(), *(["--memory", setup.memory] if setup.memory else [])]
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("HALFSPACE_LIFELINE", "HALFSPACE_CLUSTER", "HALFSPACE_PYTHON"))}
     with open(name + ".log", "wb") as log:

@@ -44,9 +44,10 @@ def session(master, **conf):
 def spark():
     # the executors must have no command of their own: the driver sends it
     spark = session("local-cluster[2,1,1024]", **{"spark.executorEnv.HALFSPACE_BINARY": "/nowhere"})
+    application = spark.sparkContext.applicationId
     yield spark
     spark.stop()
-    shutil.rmtree(Path(pyspark.__file__).parent / "work", ignore_errors=True)
+    shutil.rmtree(Path(pyspark.__file__).parent / "work" / application, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
