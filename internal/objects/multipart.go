@@ -58,6 +58,9 @@ func (u *upload) parts(ctx context.Context, file *os.File, size int64) ([]string
 	all.SetLimit(partsInFlight)
 	for i := range tags {
 		all.Go(func() error {
+			if err := ctx.Err(); err != nil { // before the part is read for its sum
+				return err
+			}
 			at := int64(i) * part
 			r, err := u.do(ctx, request{method: http.MethodPut, bucket: u.bucket, key: u.key,
 				query: url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {u.id}},

@@ -562,7 +562,9 @@ func (s *service) lacks(ctx context.Context, bucket string) bool {
 	}
 	var status *statusError
 	lacks := errors.As(err, &status) && status.code == http.StatusNotFound
-	s.exists.Store(bucket, !lacks)
+	if err == nil || status != nil { // otherwise the service didn't answer
+		s.exists.Store(bucket, !lacks)
+	}
 	return lacks
 }
 

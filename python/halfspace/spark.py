@@ -7,6 +7,7 @@ command's verbs train and eval on a cluster.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import functools
 import hashlib
 import json
@@ -155,11 +156,13 @@ class Engine:
             for end in self._inherited:  # the command has ended: the thread reads the end of its pipe
                 self._files.inherited.remove(end)
                 os.close(end)
+            self.cancel()  # of a job that nobody waits for
             self._thread.join()
-        if self._table is not None:
-            self._table.drop()
-        if self._handles is not None:
-            self._handles.unpersist()
+        with contextlib.suppress(Exception):  # a context that has stopped keeps nothing
+            if self._table is not None:
+                self._table.drop()
+            if self._handles is not None:
+                self._handles.unpersist()
 
     def cancel(self) -> None:
         """End the job of the pass."""
@@ -241,6 +244,7 @@ class Engine:
                 if len(set(self._handles.collect())) == count:
                     break
                 self._handles.unpersist(blocking=True)
+                self._handles.cache()
         count = self._handles.getNumPartitions()
         return self._handles, lambda position: min(count - 1, int(position * count)), []
 
@@ -268,7 +272,14 @@ class Table:
         cut = self._packed.flatMap(functools.partial(_executor.cut, starts, self.bounds))
         self._stored = cut.partitionBy(parts, int).mapPartitionsWithIndex(functools.partial(_executor.store, self._name))
         self.handles = self._stored.cache()
-        self.parts = self._collect()
+        try:
+            self.parts = self._collect()
+            if [part.rows for part in self.parts] != [last - first for first, last in zip(self.bounds, self.bounds[1:])]:
+                raise HalfspaceError(_executor.DIFFERENT.decode())
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self.drop()
+            raise
 
     def _collect(self) -> list[_executor.Part]:
         try:
@@ -380,7 +391,7 @@ def _memory(context: Any, given: str | None) -> str:
 
 def _mebibytes(size: str) -> int:
     """Return a size in MiB. Spark's sizes are powers of 1,024, and MiB without a unit."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?", str(size).strip().lower())
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:(?<=[kmgt])i?b)?", str(size).strip().lower())
     if found is None:
         raise HalfspaceError(f"worker_memory is {size!r}: give a size such as '4g'")
     return max(1, int(float(found[1]) * {"k": 2 ** -10, "": 1, "m": 1, "g": 2 ** 10, "t": 2 ** 20}[found[2]]))
@@ -560,7 +571,8 @@ class ClassificationModel(Columns, SparkModel, MLReadable, MLWritable):
     def _transform(self, dataset: DataFrame) -> DataFrame:
         columns = [self.getOrDefault(name) for name in ("predictionCol", "rawPredictionCol", "probabilityCol")]
         document, classes = self.model.document, self.model.classes.tolist()
-        probability = bool(columns[2]) and (document["algorithm"] in ("logistic", "lda") or "calibration" in document)
+        has_odds = document["algorithm"] in ("logistic", "lda", "ftrl") or document["algorithm"] == "adagrad" and document["options"].get("loss") == "logistic"
+        probability = bool(columns[2]) and (has_odds or "calibration" in document)
         types = [DoubleType() if all(isinstance(each, (int, float)) for each in classes) else StringType(), ArrayType(DoubleType()), ArrayType(DoubleType())]
         new = [StructField(f"halfspace_{at}", kind) for at, kind in enumerate(types[:3 if probability else 2])]
         cloudpickle.register_pickle_by_value(_executor)

@@ -285,6 +285,12 @@ def test_frame(spark, files, options):
         frame.unpersist()
 
 
+def test_frame_without_rows(spark, files):
+    """A training that leaves rows of a DataFrame out is an error that says so."""
+    frame = spark.read.parquet(str(files / "dense"))
+    assert "leave the others out of the DataFrame" in sentence(spark, frame, "label", algo="lda", where="x0 > 0")
+
+
 def test_frame_kills(spark, files):
     """Rows of a DataFrame that are lost with an executor are computed again."""
     options = dict(algo="averaged", shards=4, epochs=30)

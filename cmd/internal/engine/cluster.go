@@ -17,6 +17,7 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
+	"halfspace/internal/humanize"
 	"halfspace/internal/worker"
 )
 
@@ -129,8 +130,20 @@ func (a *adapter) cluster(plan dataset.SharedPlan, rows int64) (block.Cluster, e
 		return nil, err
 	}
 	t.Parts = a.parts.All()
+	if stored := rowsOf(t.Parts); len(t.Parts) > 0 && rows > 0 && rows != stored {
+		return nil, fmt.Errorf("the DataFrame has %s, of which the training takes %s (--where, --limit, --sample, --nulls drop, or no label): "+
+			"leave the others out of the DataFrame, as filter and dropna do", humanize.Plural(stored, "row"), humanize.Count(rows))
+	}
 	coded, err := distributed.Encode(*t)
 	return &cluster{a, t, coded, worker.New(0)}, err
+}
+
+// rowsOf returns the number of rows of parts.
+func rowsOf(parts []worker.Part) (rows int64) {
+	for _, p := range parts {
+		rows += p.Rows
+	}
+	return rows
 }
 
 // Pass makes a pass; see block.Cluster. This process computes the pieces with rows of several parts: no host has them all.

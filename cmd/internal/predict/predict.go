@@ -248,6 +248,9 @@ func (p *predictions) scan(ctx context.Context, paths []string, opt dataset.Opti
 		if err == nil && !line.Go(func() func() {
 			return func() {
 				defer rec.Release()
+				if reading.Err() != nil { // a record before this one was not written
+					return
+				}
 				if err := p.write(ctx, rec); err != nil {
 					stop(err)
 				}
