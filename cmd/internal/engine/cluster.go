@@ -131,8 +131,9 @@ func (a *adapter) cluster(plan dataset.SharedPlan, rows int64) (block.Cluster, e
 	}
 	t.Parts = a.parts.All()
 	if stored := rowsOf(t.Parts); len(t.Parts) > 0 && rows > 0 && rows != stored {
-		return nil, fmt.Errorf("the DataFrame has %s, of which the training takes %s (--where, --limit, --sample, --nulls drop, or no label): "+
-			"leave the others out of the DataFrame, as filter and dropna do", humanize.Plural(stored, "row"), humanize.Count(rows))
+		return nil, fmt.Errorf("the DataFrame has %s, of which the training takes %s (--where, --limit, --sample, --nulls drop, "+
+			"or no label): leave the others out of the DataFrame, as filter and dropna do", humanize.Plural(stored, "row"),
+			humanize.Count(rows))
 	}
 	coded, err := distributed.Encode(*t)
 	return &cluster{a, t, coded, worker.New(0)}, err
