@@ -45,22 +45,31 @@ func New[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *P
 // Reduce makes the pass over the rows of src. It calls merge with the result of each chunk, one at a time and in row
 // order. In this process, it computes on up to workers goroutines, as block.ReduceChunks does.
 func (p *Pass[A, R]) Reduce(ctx context.Context, src block.Source, workers int, args A, merge func(R)) error {
-	if InProcess(src) {
+	return p.task.reduce(ctx, src, workers, args, func() func(chunk block.Chunk) func() {
 		part := p.of(src, args)
-		return block.MergeChunks(ctx, src, workers, func(chunk block.Chunk) func() {
+		return func(chunk block.Chunk) func() {
 			r := part(chunk)
 			return func() { merge(r) }
-		})
-	}
-	if _, err := parallel.Resolve(workers); err != nil {
-		return err
-	}
-	return p.task.each(ctx, src, args, Consecutive(src.Rows()), nil, func(results any) error {
+		}
+	}, func(results any) error {
 		for _, r := range results.([]R) {
 			merge(r)
 		}
 		return nil
 	})
+}
+
+// reduce is Pass.Reduce for any types, compiled once: parts returns the function of a chunk in this process, and add
+// merges the results of a piece that another process computed.
+func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, parts func() func(block.Chunk) func(),
+	add func(results any) error) error {
+	if InProcess(src) {
+		return block.MergeChunks(ctx, src, workers, parts())
+	}
+	if _, err := parallel.Resolve(workers); err != nil {
+		return err
+	}
+	return t.each(ctx, src, args, Consecutive(src.Rows()), nil, add)
 }
 
 // fingerprintPass hashes each chunk.
