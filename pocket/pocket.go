@@ -143,7 +143,7 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 	if p.inProcess = passes.InProcess(src); !p.inProcess {
 		p.hardRows = newUnmarkedRows(src, workers)
 		p.judge.begin(p.current.Weights)
-		p.hardRows.total, err = p.judge.countElsewhere(ctx)
+		p.hardRows.total, err = p.judge.countRemote(ctx)
 		zeros.Errors, zeros.Weight = p.judge.counts[0], p.judge.weights[0]
 		p.judge.scoreCount = 0
 	} else {
@@ -347,7 +347,7 @@ func (p *Pocket) keep(c Candidate, w []float32) {
 func (p *Pocket) count(ctx context.Context) error {
 	if !p.inProcess {
 		p.judge.begin(p.w)
-		_, err := p.judge.countElsewhere(ctx)
+		_, err := p.judge.countRemote(ctx)
 		return err
 	}
 	selections, err := p.hardRows.selections(ctx, p.w, p.best.Weight)

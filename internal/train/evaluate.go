@@ -203,10 +203,10 @@ func valuesOf(b *block.Block, r, width int) (values []Value) {
 	return values
 }
 
-// AddElsewhere adds rows that other processes read and score. m is the evaluation's model. AddElsewhere calls added after
+// AddRemote adds rows that other processes read and score. m is the evaluation's model. AddRemote calls added after
 // each piece of the rows; the first error of added ends the pass.
-func (e *Evaluation) AddElsewhere(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
-	return scoreElsewhere(ctx, m, src, e.add, added)
+func (e *Evaluation) AddRemote(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
+	return scoreRemote(ctx, m, src, e.add, added)
 }
 
 // LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN if

@@ -57,7 +57,7 @@ func countErrors(ctx context.Context, m *model.Model, src block.Source, workers 
 // if this process reads the rows. Both are valid until add returns.
 func eachScored(ctx context.Context, m *model.Model, src block.Source, workers int, add func([][]float32, *block.Block)) error {
 	if !passes.InProcess(src) {
-		return scoreElsewhere(ctx, m, src, add, func() error { return nil })
+		return scoreRemote(ctx, m, src, add, func() error { return nil })
 	}
 	return eachScoredBlock(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
 		add(scores, b)
@@ -115,9 +115,9 @@ func scorePiece(ctx context.Context, piece passes.Piece, file []byte) (all []sco
 	return all, err
 }
 
-// scoreElsewhere scores rows in the processes that read them. It calls add with the scores, and a block that has the labels
+// scoreRemote scores rows in the processes that read them. It calls add with the scores, and a block that has the labels
 // and the weights.
-func scoreElsewhere(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
+func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
 	var file bytes.Buffer
 	if _, err := m.WriteTo(&file); err != nil {
 		return err

@@ -272,7 +272,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 		if src, err = dataset.Open(ctx, paths, opt, dataset.Budget{Engine: a.Engine}); err != nil {
 			return nil, err
 		}
-		err = e.AddElsewhere(ctx, m, src.Source, added)
+		err = e.AddRemote(ctx, m, src.Source, added)
 	} else {
 		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 			return cmp.Or(e.Add(ctx, b), added())

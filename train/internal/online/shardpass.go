@@ -32,7 +32,7 @@ func (t *Training) makeShards() (err error) {
 			m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
 		}
 		return trainingMember{m}, err
-	}, t.passesElsewhere)
+	}, t.remotePasses)
 	return err
 }
 
@@ -145,8 +145,8 @@ func settings(s learner.Settings) func(*checkpoint.Walk) {
 	return func(w *checkpoint.Walk) { checkpoint.Value(w, reflect.ValueOf(s).Elem(), nil) }
 }
 
-// passesElsewhere makes the passes of an epoch in other processes, and returns the results of the shards.
-func (t *Training) passesElsewhere(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
+// remotePasses makes the passes of an epoch in other processes, and returns the results of the shards.
+func (t *Training) remotePasses(ctx context.Context, epoch int64, dealt [][]int64) (shards []ShardResult, err error) {
 	s := t.Task.Settings.Copy()
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	encoded, err := checkpoint.Write(settings(s))

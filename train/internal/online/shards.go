@@ -269,7 +269,7 @@ type Shards struct {
 	rows      *shardSource                                       // nil if other processes read the rows
 	newMember func(rows block.Source, shard int) (Member, error) // makes a member from the mixed weights
 	// makes the passes of an epoch over the dealt chunks
-	epochElsewhere func(context.Context, int64, [][]int64) (results []ShardResult, _ error)
+	remoteEpoch func(context.Context, int64, [][]int64) (results []ShardResult, _ error)
 
 	members []Member // members of the present epoch; nil between two epochs
 	done    []bool   // members that have finished the epoch
@@ -277,12 +277,12 @@ type Shards struct {
 
 // NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch,
 // newMember makes the member of each shard, with the mixed weights. If other processes read the rows, NewShards uses the
-// function epochElsewhere in place of newMember: it makes the passes of an epoch there. dealt has the chunks of
-// each shard, and epochElsewhere returns the results of the shards in the order of dealt. NewShards returns an error if
+// function remoteEpoch in place of newMember: it makes the passes of an epoch there. dealt has the chunks of
+// each shard, and remoteEpoch returns the results of the shards in the order of dealt. NewShards returns an error if
 // there are too few rows, or if this process reads src and src is neither a *block.Data nor a block.Seekable.
 func NewShards(src block.Source, opt learner.Options, newMember func(rows block.Source, shard int) (Member, error),
-	epochElsewhere func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error)) (x *Shards, err error) {
-	x = &Shards{opt: opt, count: src.Rows(), newMember: newMember, epochElsewhere: epochElsewhere}
+	remoteEpoch func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error)) (x *Shards, err error) {
+	x = &Shards{opt: opt, count: src.Rows(), newMember: newMember, remoteEpoch: remoteEpoch}
 	if passes.InProcess(src) {
 		if x.rows, err = newShardSource(src); err != nil {
 			return nil, err
@@ -323,7 +323,7 @@ func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]ShardRe
 		if err != nil {
 			return nil, err
 		}
-		return x.epochElsewhere(ctx, epoch, dealt)
+		return x.remoteEpoch(ctx, epoch, dealt)
 	}
 	if x.members == nil {
 		if err := x.deal(epoch); err != nil {

@@ -292,7 +292,7 @@ func (h *hingeSearch) findNear(ctx context.Context) (*nearRows, error) {
 	if passes.InProcess(h.Rows) {
 		err = t.eachNear(ctx, h.W, &h.Smooth, h.Near, add)
 	} else {
-		err = eachNearElsewhere(ctx, h.Rows, h.W, &h.Smooth, h.Near, add)
+		err = eachNearRemote(ctx, h.Rows, h.W, &h.Smooth, h.Near, add)
 	}
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (s *search) begin(ctx context.Context, w, scores []float64, lowerBound floa
 func (s *search) firstPass(ctx context.Context) error {
 	s.isDense = s.isExact
 	if !s.inProcess {
-		return s.firstPassElsewhere(ctx)
+		return s.firstPassRemote(ctx)
 	}
 	if !s.isExact {
 		s.forms = make([]form, (s.Rows.Rows()+block.ChunkRows-1)/block.ChunkRows)
@@ -129,9 +129,9 @@ func (s *search) firstPass(ctx context.Context) error {
 	return s.endFirstPass(ctx, elements)
 }
 
-// firstPassElsewhere is firstPass in other processes. It reads the labels, weights and sizes of the rows in a separate
+// firstPassRemote is firstPass in other processes. It reads the labels, weights and sizes of the rows in a separate
 // pass, which isn't counted.
-func (s *search) firstPassElsewhere(ctx context.Context) error {
+func (s *search) firstPassRemote(ctx context.Context) error {
 	var elements []int64
 	row := 0
 	err := lookPass.Reduce(ctx, s.src, s.workers, s.isExact, func(l *firstPassChunk) {
@@ -188,7 +188,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	}
 	var err error
 	if !s.inProcess {
-		err = s.evaluateElsewhere(ctx, p, merge)
+		err = s.evaluateRemote(ctx, p, merge)
 	} else {
 		err = s.pass(ctx, !s.isExact, func(c *scratch, chunk block.Chunk, t *batchSums) {
 			if look != nil {
@@ -226,8 +226,8 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	return nil
 }
 
-// evaluateElsewhere is the pass of evaluate in other processes. It calls merge with the sums of each batch.
-func (s *search) evaluateElsewhere(ctx context.Context, p *point, merge func(*batchSums)) error {
+// evaluateRemote is the pass of evaluate in other processes. It calls merge with the sums of each batch.
+func (s *search) evaluateRemote(ctx context.Context, p *point, merge func(*batchSums)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*batchSums
 	err := parallel.MergeInOrder(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
@@ -249,7 +249,7 @@ func (s *search) evaluateElsewhere(ctx context.Context, p *point, merge func(*ba
 	if s.isExact {
 		curvature = nil
 	}
-	return s.sumsElsewhere(ctx, factor, curvature, func(t *batchSums) {
+	return s.sumsRemote(ctx, factor, curvature, func(t *batchSums) {
 		part := parts[0]
 		parts = parts[1:]
 		part.columns, part.sums, part.squares = t.columns, t.sums, t.squares
@@ -307,7 +307,7 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	}
 	var err error
 	if !s.inProcess {
-		err = s.productElsewhere(ctx, d, s.pointAtWeights.Curvature, scores, merge)
+		err = s.productRemote(ctx, d, s.pointAtWeights.Curvature, scores, merge)
 	} else {
 		padded := s.pad(d)
 		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *batchSums) {
@@ -331,7 +331,7 @@ func (s *search) scoreRows(ctx context.Context, d, scores, curvature []float64) 
 	merge := func(n int64) { visited += n }
 	var err error
 	if !s.inProcess {
-		err = s.flatScoresElsewhere(ctx, d, curvature, scores, merge)
+		err = s.flatScoresRemote(ctx, d, curvature, scores, merge)
 	} else {
 		padded := s.pad(d)
 		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {

@@ -170,9 +170,9 @@ func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 	return some
 }
 
-// sumsElsewhere makes the pass of columnSums in other processes. It calls merge with the sums of each batch. A nil curvature
+// sumsRemote makes the pass of columnSums in other processes. It calls merge with the sums of each batch. A nil curvature
 // makes no squares.
-func (t *table) sumsElsewhere(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
+func (t *table) sumsRemote(ctx context.Context, factor, curvature []float64, merge func(*batchSums)) error {
 	cut, n := pieces(t.batches, t.src.Rows()), 0
 	err := sumsTask.Each(ctx, t.src, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
 		args := t.argsOf(cut[i], curvature)
@@ -193,8 +193,8 @@ func (t *table) sumsElsewhere(ctx context.Context, factor, curvature []float64, 
 	return err
 }
 
-// productElsewhere makes the pass of product in other processes.
-func (t *table) productElsewhere(ctx context.Context, d, curvature, scores []float64, merge func(*batchSums)) error {
+// productRemote makes the pass of product in other processes.
+func (t *table) productRemote(ctx context.Context, d, curvature, scores []float64, merge func(*batchSums)) error {
 	cut, row := pieces(t.batches, t.src.Rows()), 0
 	return productTask.Each(ctx, t.src, d, chunksOf(cut),
 		func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) }, func(sums []*batchSums) error {
@@ -207,8 +207,8 @@ func (t *table) productElsewhere(ctx context.Context, d, curvature, scores []flo
 		})
 }
 
-// flatScoresElsewhere makes the pass of scoreFlatRows in other processes.
-func (t *table) flatScoresElsewhere(ctx context.Context, d, curvature, scores []float64, merge func(int64)) error {
+// flatScoresRemote makes the pass of scoreFlatRows in other processes.
+func (t *table) flatScoresRemote(ctx context.Context, d, curvature, scores []float64, merge func(int64)) error {
 	cut, row := pieces(t.batches, t.src.Rows()), 0
 	return flatScoresTask.Each(ctx, t.src, d, chunksOf(cut),
 		func(i int) *pieceArgs { return t.argsOf(cut[i], curvature) }, func(some []float64) error {
@@ -255,8 +255,8 @@ func hessianOf(ctx context.Context, src passes.Piece, _ struct{}, curvature []fl
 	return products, err
 }
 
-// hessianElsewhere adds X' diag(s) X with the curvatures s of the rows to m, in other processes.
-func (t *table) hessianElsewhere(ctx context.Context, m *gram.Triangle, curvature []float64) error {
+// hessianRemote adds X' diag(s) X with the curvatures s of the rows to m, in other processes.
+func (t *table) hessianRemote(ctx context.Context, m *gram.Triangle, curvature []float64) error {
 	all, rows := passes.Consecutive(t.src.Rows()), t.src.Rows()
 	return hessianTask.Each(ctx, t.src, struct{}{}, all, func(i int) []float64 {
 		lo, hi := passes.RowsOf(all[i], rows)
@@ -299,8 +299,8 @@ func nearOf(ctx context.Context, src passes.Piece, args *nearArgs, own *nearOwn)
 	return r, err
 }
 
-// eachNearElsewhere is eachNear in the processes that read src.
-func eachNearElsewhere(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
+// eachNearRemote is eachNear in the processes that read src.
+func eachNearRemote(ctx context.Context, src block.Source, w []float64, h *smoothHinge, kept []int64, add func(*nearRows)) error {
 	all, next := passes.Consecutive(src.Rows()), 0
 	return nearTask.Each(ctx, src, &nearArgs{w, h.Slope}, all, func(i int) *nearOwn {
 		lo, hi := passes.RowsOf(all[i], src.Rows())

@@ -280,7 +280,7 @@ func (s *search) refactor(ctx context.Context) error {
 			copy(weights, picks[chunk.First:][:chunk.Len()])
 		}, s.Workers)
 	case s.isExact:
-		err = s.hessianElsewhere(ctx, m, picks)
+		err = s.hessianRemote(ctx, m, picks)
 	default:
 		err = s.scatterPicked(ctx, m, picks)
 	}

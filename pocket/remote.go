@@ -46,9 +46,9 @@ func errorsOfChunk(src block.Source, weights []float64) func(block.Chunk) chunkE
 	}
 }
 
-// countElsewhere counts the errors of the candidates on all rows, and sums their sample weights, in the processes that read
+// countRemote counts the errors of the candidates on all rows, and sums their sample weights, in the processes that read
 // the rows. It drops no candidate. It returns the sum of the sample weights of all rows.
-func (j *judge) countElsewhere(ctx context.Context) (total float64, err error) {
+func (j *judge) countRemote(ctx context.Context) (total float64, err error) {
 	weights, noLabels := make([]float64, len(j.w)), false
 	for i, v := range j.w {
 		weights[i] = float64(v)
