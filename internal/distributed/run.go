@@ -2,7 +2,7 @@
 //
 // An engine, such as Apache Beam, is a block.Cluster of the process that trains. It sends EncodePass and the EncodeOwn of
 // each piece to its processes. They call DecodePass, read the rows of the piece, and call Run. DecodeResult decodes
-// the result of Run. Any process may compute a piece, and more than once. Encode and Decode convert other values.
+// the result of Run, and MergeResults the results of all pieces. Any process may compute a piece, and more than once. Encode and Decode convert other values.
 package distributed
 
 import (
@@ -96,6 +96,22 @@ func Run(ctx context.Context, p block.Pass, own []byte, rows block.Source, numbe
 		return nil, err
 	}
 	return Encode(result)
+}
+
+// MergeResults decodes the results of all pieces of a pass, and calls merge with each in order. It sets the elements of results
+// to nil, which frees their memory.
+func MergeResults(p block.Pass, results [][]byte, merge func(result any) error) error {
+	for i := range results {
+		r, err := DecodeResult(p, results[i])
+		if err == nil {
+			err = merge(r)
+		}
+		if err != nil {
+			return err
+		}
+		results[i] = nil
+	}
+	return nil
 }
 
 // DecodeResult returns the result of a piece, in the result type of the pass's task.

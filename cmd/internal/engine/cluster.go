@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +21,7 @@ import (
 
 // pipes is the variable of the environment that an adapter sets for the command in the driver. Its value has four numbers: the
 // descriptors from which the command reads and to which it writes messages, the goroutines of a worker,
-// and the parts of tables.
+// and the number of parts of tables.
 const pipes = "HALFSPACE_CLUSTER"
 
 // FromEnvironment returns the engine of the adapter that started this process, or nil if no adapter did.
@@ -32,29 +30,26 @@ func FromEnvironment() dataset.Engine {
 	if value == "" {
 		return nil
 	}
-	var n [4]int
-	texts := strings.Split(value, ",")
-	err := fmt.Errorf("%s=%s: write four numbers with commas", pipes, value)
-	if len(texts) == len(n) {
-		err = nil
-		for i, text := range texts {
-			var wrong error
-			n[i], wrong = strconv.Atoi(text)
-			err = errors.Join(err, wrong)
-		}
-	}
+	a, err := newAdapter(value)
 	if err != nil {
 		return func(dataset.SharedPlan, int64) (block.Cluster, error) { return nil, err }
 	}
-	a := &adapter{from: os.NewFile(uintptr(n[0]), "from the adapter"), to: os.NewFile(uintptr(n[1]), "to the adapter"), workers: n[2]}
+	return a.cluster
+}
+
+// newAdapter returns the adapter at the ends of the pipes, with the parts of its tables.
+func newAdapter(value string) (*adapter, error) {
+	var from, to, workers, parts int
+	if _, err := fmt.Sscanf(value, "%d,%d,%d,%d", &from, &to, &workers, &parts); err != nil {
+		return nil, fmt.Errorf("%s=%s: write four numbers with commas", pipes, value)
+	}
+	a := &adapter{from: os.NewFile(uintptr(from), "from the adapter"), to: os.NewFile(uintptr(to), "to the adapter"), workers: workers}
 	a.parts.Read = a.read
 	files.Register(worker.PartScheme, &a.parts)
-	if n[3] > 0 {
-		if err := a.askForParts(); err != nil {
-			return func(dataset.SharedPlan, int64) (block.Cluster, error) { return nil, err }
-		}
+	if parts == 0 {
+		return a, nil
 	}
-	return a.cluster
+	return a, a.askForParts()
 }
 
 // An adapter is the program of an engine, at the other end of two pipes.
@@ -170,17 +165,7 @@ func (c *cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err := c.compute(ctx, p, here, results); err != nil {
 		return err
 	}
-	for i := range results {
-		r, err := distributed.DecodeResult(p, results[i])
-		if err == nil {
-			err = merge(r)
-		}
-		if err != nil {
-			return err
-		}
-		results[i] = nil
-	}
-	return nil
+	return distributed.MergeResults(p, results, merge)
 }
 
 // split returns the numbers of the pieces that this process computes, and of the others.

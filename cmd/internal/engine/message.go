@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"halfspace/cmd/internal/console"
 )
@@ -116,14 +115,4 @@ func noEOF(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// leastMemory is the memory that a process takes without rows.
-const leastMemory = 64 << 20
-
-// holdMemory sets the memory limit of the garbage collector, if there is one.
-func holdMemory(bytes int64) {
-	if bytes > 0 {
-		debug.SetMemoryLimit(max(bytes, leastMemory))
-	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -56,7 +55,8 @@ standard input; with --socket it ends with the process --parent, or after the ti
 	f.IntVar(&parent, "parent", 0, "`PID` Process with which the worker ends.")
 	f.DurationVar(&idle, "idle", 10*time.Minute, "`TIME` Time without a request after which the worker ends.")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		holdMemory(memory.Bytes)
+		_, undo := memory.Hold()
+		defer undo()
 		objects.Use(cmd.Context(), 0) // each training has its own versions of objects
 		s := &server{worker: worker.New(memory.Bytes), begin: time.Now()}
 		s.parts.Read = worker.Local(parts)
@@ -159,7 +159,11 @@ func (s *server) answer(ctx context.Context, from io.Reader, to io.Writer) error
 		}
 	})
 	for m := range requests {
-		if err := writeMessage(to, s.answerTo(ctx, m)); err != nil {
+		answer := s.answerTo(ctx, m)
+		if ctx.Err() != nil { // the worker ends: an adapter tries again where a connection ends
+			return ctx.Err()
+		}
+		if err := writeMessage(to, answer); err != nil {
 			return err
 		}
 	}
@@ -202,9 +206,5 @@ func (s *server) compute(ctx context.Context, m message) ([][]byte, error) {
 		}
 	}
 	s.parts.Add(t.Parts)
-	results, err := s.worker.ComputeAll(ctx, t, pass, pieces)
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("the worker is about to end")
-	}
-	return results, err
+	return s.worker.ComputeAll(ctx, t, pass, pieces)
 }

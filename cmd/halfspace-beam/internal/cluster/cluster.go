@@ -99,15 +99,8 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err != nil {
 		return err
 	}
-	for i := range results {
-		r, err := distributed.DecodeResult(p, results[i])
-		if err == nil {
-			err = merge(r)
-		}
-		if err != nil {
-			return err
-		}
-		results[i] = nil
+	if err := distributed.MergeResults(p, results, merge); err != nil {
+		return err
 	}
 	_ = c.folder.remove(ctx, name) // Close tries again, and tells
 	return nil
