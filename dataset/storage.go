@@ -48,15 +48,15 @@ func (p *Plan) learn(ctx context.Context) error {
 	return p.chooseStorage() // for svmlight again, as the number of categories is known now
 }
 
-// A reduced input reads some of its columns as nulls.
-type reduced interface {
+// A columnOmitter is an input that can read some of its columns as nulls.
+type columnOmitter interface {
 	Without(columns []int) column.Input // nil: the input can't leave columns out
 }
 
 // keepTokens makes the pass over the rows keep the words of their texts, if these needn't be read again then.
 func (p *Plan) keepTokens() {
 	const share = 16 // of the memory that blocks may not take
-	if in, is := p.in.(reduced); is && in.Without(nil) != nil {
+	if in, is := p.in.(columnOmitter); is && in.Without(nil) != nil {
 		p.bound.KeepTokens(column.Limit(p.table.opt.Memory) / share)
 	}
 }
@@ -64,7 +64,7 @@ func (p *Plan) keepTokens() {
 // withoutTokens returns the input whose columns that the plan has as tokens are nulls.
 func (p *Plan) withoutTokens() column.Input {
 	if columns := p.bound.TokenColumns(); len(columns) > 0 {
-		return p.in.(reduced).Without(columns)
+		return p.in.(columnOmitter).Without(columns)
 	}
 	return p.in
 }

@@ -2,7 +2,8 @@
 //
 // An engine, such as Apache Beam, is a block.Cluster of the process that trains. It sends EncodePass and the EncodeOwn of
 // each piece to its processes. They call DecodePass, read the rows of the piece, and call Run. DecodeResult decodes
-// the result of Run, and MergeResults the results of all pieces. Any process may compute a piece, and more than once. Encode and Decode convert other values.
+// the result of Run, and MergeResults the results of all pieces. Any process may compute a piece, and more than once.
+// Encode and Decode convert other values.
 package distributed
 
 import (

@@ -538,7 +538,7 @@ func (s *service) explain(ctx context.Context, address string, err error) error 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &status) && status.code == http.StatusNotFound:
-		if bucket, _, err := s.split(address); err == nil && s.lacks(ctx, bucket) {
+		if bucket, _, err := s.split(address); err == nil && s.lacksBucket(ctx, bucket) {
 			return &files.StoreError{Text: fmt.Sprintf("there is no bucket %s: check its name", bucket), Err: fs.ErrNotExist}
 		}
 		return notExist(address)
@@ -548,8 +548,8 @@ func (s *service) explain(ctx context.Context, address string, err error) error 
 	return broken(ctx, err)
 }
 
-// lacks tells whether the service says that a bucket doesn't exist. It asks at most once for each bucket.
-func (s *service) lacks(ctx context.Context, bucket string) bool {
+// lacksBucket tells whether the service says that a bucket doesn't exist. It asks at most once for each bucket.
+func (s *service) lacksBucket(ctx context.Context, bucket string) bool {
 	if _, hasNoBuckets := s.provider.(web); hasNoBuckets {
 		return false
 	}

@@ -398,11 +398,11 @@ func (st *Statistics) finishWords(k int, name string) error {
 	if st.words[k] == nil {
 		return nil
 	}
-	if st.words[k].keep != nil {
+	if st.words[k].keptTokens != nil {
 		if st.bound.tokens == nil {
 			st.bound.tokens = make([]*Tokens, len(st.bound.Plan.Inputs))
 		}
-		st.bound.tokens[k] = st.words[k].keep
+		st.bound.tokens[k] = st.words[k].keptTokens
 	}
 	if c.Words = st.words[k].learned(st.rows); c.Width() == 0 {
 		return column.ErrorIn(name, "column %q: no text has a word: leave it out with --exclude", c.Name)

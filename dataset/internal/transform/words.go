@@ -15,14 +15,14 @@ import (
 
 // A wordCounter counts in how many rows of a column each bucket of words is, and keeps the first word of each bucket.
 type wordCounter struct {
-	of     *schema.Words
-	rows   []int64           // of each bucket
-	seen   []uint64          // a bit for each bucket: a batch before has it
-	texts  map[uint32]string // the first word of each bucket
-	room   int               // number of bytes that further words may take
-	before *Tokens           // tokens of the texts, from another pass; nil: none
-	keep   *Tokens           // tokens to keep; nil: none
-	fills  bool              // a missing text may be among them
+	of            *schema.Words
+	rows          []int64           // of each bucket
+	seen          []uint64          // a bit for each bucket: a batch before has it
+	texts         map[uint32]string // the first word of each bucket
+	room          int               // number of bytes that further words may take
+	earlierTokens *Tokens           // tokens of the texts, from another pass; nil: none
+	keptTokens    *Tokens           // tokens to keep; nil: none
+	takesMissing  bool              // a missing text may be among the texts of the tokens to keep
 }
 
 // newWordCounters returns the counters of the columns of words, nil for other columns.
@@ -35,9 +35,9 @@ func newWordCounters(s *Binding) []*wordCounter {
 		}
 		n := 1 << c.Words.Bits
 		counters[k] = &wordCounter{of: c.Words, rows: make([]int64, n), seen: make([]uint64, n/64), texts: map[uint32]string{},
-			keep: s.newTokens(), fills: s.keepsMissing()}
+			keptTokens: s.newTokens(), takesMissing: s.keepsMissing()}
 		if s.tokens != nil {
-			counters[k].before = s.tokens[k]
+			counters[k].earlierTokens = s.tokens[k]
 		}
 		columns++
 	}
@@ -123,13 +123,13 @@ func (w *wordCounter) add(ctx context.Context, p column.Pool, a arrow.Array, fir
 		if pieces[i].wrong != "" {
 			return pieces[i].row, pieces[i].wrong, nil
 		}
-		if pieces[i].missing && !w.fills {
-			w.keep = nil
+		if pieces[i].missing && !w.takesMissing {
+			w.keptTokens = nil
 		}
 		w.count(&pieces[i])
 	}
-	if w.keep != nil {
-		w.keep = w.keep.add(first, pieces)
+	if w.keptTokens != nil {
+		w.keptTokens = w.keptTokens.add(first, pieces)
 	}
 	return 0, "", nil
 }
@@ -185,8 +185,8 @@ func (w *wordCounter) readRow(r *wordReader, p *pieceWords, a arrow.Array, first
 		return what
 	}
 	var tokens []words.Token
-	if w.before != nil {
-		tokens = w.before.of(first + int64(row))
+	if w.earlierTokens != nil {
+		tokens = w.earlierTokens.of(first + int64(row))
 	} else {
 		tokens = r.splitter.Tokens(text, w.of)
 	}
