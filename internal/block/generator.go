@@ -15,16 +15,7 @@ import (
 // with this error.
 type generator[F float32 | float64, L Label] = func(yield func(x []F, label L) bool) error
 
-// FromGenerator returns the rows that the function rows makes, as a source that holds one block in memory, about 8
-// MiB. Each pass over the source calls rows once. FromGenerator itself makes the first pass, which counts the rows
-// and finds the classes.
-//
-//	src, err := FromGenerator(ctx, func(yield func(x []float64, label string) bool) error {
-//		...
-//	}, RowOptions{})
-//
-// Options, errors and blocks are the same as for FromRows. Every pass checks the rows, and returns an error if their
-// number differs from the first pass.
+// FromGenerator is documented in package halfspace/block. It calls rows once for each pass, the pass that counts the rows included.
 func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(yield func(x []F, label L) bool) error,
 	opt RowOptions) (Source, error) {
 	g := &generatedRows[F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}

@@ -33,17 +33,7 @@ type RowOptions struct {
 	Spec *schema.Spec
 }
 
-// FromRows returns a data set of the rows x with the labels y. x[r] has the features of row r. y[r] is its label: a
-// number, a boolean or a string. FromRows copies x and y.
-//
-//	data, err := FromRows(x, y, RowOptions{})
-//
-// The blocks equal the blocks that package dataset makes from a file with the same values. The rows are checked:
-// Validate returns the result unchanged.
-//
-// FromRows returns an error if there are no rows, if rows have different lengths, or if a feature is NaN, infinite or
-// too large for float32. It also returns an error unless the labels have from 2 to schema.MaxClasses classes. An
-// error about a value names its row and column.
+// FromRows is documented in package halfspace/block. Its result is checked: Validate returns it unchanged.
 func FromRows[F float32 | float64, L Label](x [][]F, y []L, opt RowOptions) (*Data, error) {
 	if len(x) == 0 {
 		return nil, errNoRows
@@ -51,8 +41,7 @@ func FromRows[F float32 | float64, L Label](x [][]F, y []L, opt RowOptions) (*Da
 	return fromRows(len(x), len(x[0]), func(r int) []F { return x[r] }, y, opt)
 }
 
-// FromFlat is FromRows for rows of width features that are stored one after the other: row r is x[r*width :
-// (r+1)*width].
+// FromFlat is documented in package halfspace/block.
 func FromFlat[F float32 | float64, L Label](x []F, width int, y []L, opt RowOptions) (*Data, error) {
 	if width < 1 || len(x)%width != 0 {
 		return nil, fmt.Errorf("%d numbers don't make rows of %d features: width is the number of features", len(x), width)

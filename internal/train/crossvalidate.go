@@ -15,10 +15,7 @@ import (
 	"halfspace/internal/model"
 )
 
-// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the seed: at random, so that each
-// fold has its share of every class, or as Options.Split says. It predicts each fold by a model of the other folds. With
-// a grid it judges every combination of options. It leaves out a combination that fails on a fold, and returns an error
-// if all combinations fail.
+// CrossValidate is documented in package halfspace/train.
 func CrossValidate(ctx context.Context, src block.Source, l Learner, opt Options) (*CrossValidation, error) {
 	return (&Session{Options: opt, Rows: src, Learner: l}).crossValidate(ctx)
 }
@@ -47,10 +44,8 @@ func (s *Session) crossValidate(ctx context.Context) (*CrossValidation, error) {
 	return judged, nil
 }
 
-// Compare judges several learners on the same folds, by the seed of the first learner. It trains one learner after
-// another, so that their times can be compared. It returns figures of merit. If ctx ends the comparison, Compare
-// returns the figures of the folds so far with ctx's error; a learner without any fold then has no errors. A learner
-// that lacks the score is judged by the other figures. ChosenPoint is -1 if all learners lack the score.
+// Compare is documented in package halfspace/train. It returns figures of merit; a learner without any fold has no errors.
+// A learner that lacks the score is judged by the other figures. ChosenPoint is -1 if all learners lack the score.
 func Compare(ctx context.Context, src block.Source, opt Options, learners ...Learner) (*CrossValidation, error) {
 	s := &Session{Options: opt, Rows: src}
 	learners = slices.Clone(learners)

@@ -10,12 +10,7 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// Run learns a model from the rows of src. If ctx ends the training after one update or more, Run returns the model so
-// far with ctx's error. Errors: an option of the learner that is out of range or has no effect, fewer than two classes,
-// errors of block.Validate, and errors of the learner.
-//
-// A learner that visits rows in another order than the order of the source needs a *block.Data or a block.Seekable. The
-// dual form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
+// Run is documented in package halfspace/train.
 func Run(ctx context.Context, src block.Source, l Learner, opt Options) (*Outcome, error) {
 	return (&Session{Options: opt, Rows: src, Learner: l}).Run(ctx)
 }
