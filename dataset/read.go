@@ -293,7 +293,7 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 		}
 	}
 	in.LastPass()
-	rows := int64(block.Rows(spec.Cols()))
+	rows := int64(block.ScanRows(spec.Cols()))
 	if in.Total() >= 0 {
 		rows = min(rows, in.Total())
 	}
@@ -314,6 +314,7 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 			return fn(spec, full, rec)
 		})
 	b.Budget, b.Live, b.Reuse = column.NewBudget(p.table.opt.Memory), p.table.opt.Live, true
+	b.BlockRows = block.ScanRows(b.Cols)
 	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.table.opt.progressOf(PassRows)); err != nil {
 		return err
 	}

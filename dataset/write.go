@@ -109,6 +109,13 @@ func WritesCSV(path string) bool {
 	return err == nil && f == formatCSV
 }
 
+// WritesDictionaries returns true if a column with a dictionary becomes a column of its values in the file that Create writes
+// to path.
+func WritesDictionaries(path string) bool {
+	f, err := outputFormat(path)
+	return err == nil && (f == formatCSV || f == formatJSON || f == formatParquet)
+}
+
 // outputFormat returns the format in which to write to path.
 func outputFormat(path string) (format, error) {
 	if path == "-" {

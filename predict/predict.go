@@ -54,20 +54,26 @@ func PredictedClassAbove(scores [][]float32, r, positive int, threshold float64)
 
 // PredictedClasses returns PredictedClassAbove for each row of the scores.
 func PredictedClasses(scores [][]float32, positive int, threshold float64) []int {
-	classes := make([]int, len(scores[0]))
+	return AppendPredictedClasses(nil, scores, positive, threshold)
+}
+
+// AppendPredictedClasses appends PredictedClassAbove of each row of the scores to classes.
+func AppendPredictedClasses(classes []int, scores [][]float32, positive int, threshold float64) []int {
+	from, rows := len(classes), len(scores[0])
+	classes = slices.Grow(classes, rows)[:from+rows]
 	if len(scores) > 1 {
-		for r := range classes {
-			classes[r] = PredictedClass(scores, r, positive)
+		for r := range rows {
+			classes[from+r] = PredictedClass(scores, r, positive)
 		}
 		return classes
 	}
-	of := [2]int{1 - positive, positive}
+	of, added := [2]int{1 - positive, positive}, classes[from:]
 	for r, s := range scores[0] {
 		above := 0 // no branch, which a CPU can't predict
 		if float64(s) > threshold {
 			above = 1
 		}
-		classes[r] = of[above]
+		added[r] = of[above]
 	}
 	return classes
 }

@@ -25,6 +25,9 @@ const ChunkRows = 4096
 // large enough to hide the cost of starting work on it.
 const blockBytes = 8 << 20
 
+// scanBytes is the approximate size in bytes of a block that is used once.
+const scanBytes = 1 << 20
+
 // A Block is consecutive rows of a data set with their labels, dense or sparse (compressed sparse rows, CSR).
 //
 // A dense block has X: row r is X[r*Stride : (r+1)*Stride], which is the values of the Cols columns, then zeros. A
@@ -94,9 +97,14 @@ func NewFor(spec *schema.Spec, first int64, rows int) *Block {
 
 // Rows returns the number of rows in each block of a data set of cols columns. The last block may be shorter.
 func Rows(cols int) int {
-	chunk := ChunkRows * kernel.Stride(cols) * 4
-	return max(1, blockBytes/chunk) * ChunkRows
+	return chunks(blockBytes, cols) * ChunkRows
 }
+
+// ScanRows returns the number of rows in a block that is used once: it stays in the second-level cache.
+func ScanRows(cols int) int { return chunks(scanBytes, cols) * ChunkRows }
+
+// chunks returns the number of chunks that take about that number of bytes, at least 1.
+func chunks(bytes, cols int) int { return max(1, bytes/(ChunkRows*kernel.Stride(cols)*4)) }
 
 // Len returns the number of rows. A nil block has 0 rows.
 func (b *Block) Len() int {

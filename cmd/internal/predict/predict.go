@@ -204,7 +204,9 @@ type predictions struct {
 	writer          *dataset.Writer // nil before the first block
 	warn            func(text string)
 	rows            int64
-	writesEachBlock bool // each block's predictions are written at once
+	writesEachBlock bool  // each block's predictions are written at once
+	plain           bool  // the file holds classes as such, not numbers of a dictionary
+	classes         []int // numbers of the predicted classes of a block
 
 	weights    [][]float64 // of the model
 	directions [][]float32 // weights of the columns "projection_1", ...
@@ -215,7 +217,8 @@ type predictions struct {
 }
 
 func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
-	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold(), weights: m.Weights}
+	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold(), weights: m.Weights,
+		plain: !dataset.WritesDictionaries(o.file.Out)}
 	var err error
 	if p.scorer, err = predict.NewScorer(m, o.Workers); err != nil {
 		return nil, err
@@ -270,23 +273,15 @@ func (p *predictions) record(ctx context.Context, b *block.Block, kept arrow.Rec
 	if err != nil {
 		return nil, err
 	}
-	predicted := predict.PredictedClasses(scores, p.spec.PositiveClass(), p.threshold)
-	var valid []bool
-	if p.dropsRows {
-		valid = predict.ValidScores(b, scores[0])
-		for _, ok := range valid {
-			if !ok {
-				p.missingRows++
-			}
-		}
-	}
+	p.classes = predict.AppendPredictedClasses(p.classes[:0], scores, p.spec.PositiveClass(), p.threshold)
+	valid := p.valid(b, scores[0])
 	var fields []arrow.Field
 	var columns []arrow.Array
 	if kept != nil {
 		fields, columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
 	}
 	own := len(columns)
-	p.columns(b, scores, predicted, valid, func(name string, column arrow.Array) {
+	p.columns(b, scores, valid, func(name string, column arrow.Array) {
 		fields, columns = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.dropsRows}), append(columns, column)
 	})
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(b.Len()))
@@ -294,6 +289,24 @@ func (p *predictions) record(ctx context.Context, b *block.Block, kept arrow.Rec
 		c.Release()
 	}
 	return rec, nil
+}
+
+// valid tells for each row of a block whether it has a prediction, and counts those without. It returns nil if all have one.
+func (p *predictions) valid(b *block.Block, scores []float32) []bool {
+	if !p.dropsRows {
+		return nil
+	}
+	valid, missing := predict.ValidScores(b, scores), int64(0)
+	for _, ok := range valid {
+		if !ok {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	p.missingRows += missing
+	return valid
 }
 
 // write adds a record to the file, which the first one creates.
@@ -311,10 +324,13 @@ func (p *predictions) write(ctx context.Context, rec arrow.Record) error {
 }
 
 // columns calls add for each column with the predictions of a block: class, scores, probabilities and projections.
-func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []int, valid []bool,
-	add func(name string, column arrow.Array)) {
+func (p *predictions) columns(b *block.Block, scores [][]float32, valid []bool, add func(name string, column arrow.Array)) {
+	classes := records.ClassDictionary
+	if p.plain {
+		classes = records.Classes
+	}
 	if !p.o.numpy() || !p.o.score && !p.o.proba && !p.o.project {
-		add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
+		add(records.PredictionName, classes(p.spec.Classes, p.classes, valid))
 	}
 	if p.o.score {
 		for c, name := range records.ScoreNames(p.spec.Classes) {
@@ -327,7 +343,7 @@ func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []in
 		}
 	}
 	if p.o.explain > 0 {
-		add(explanationName, explanations(p.spec, p.weights, b, predicted, p.o.explain, valid))
+		add(explanationName, explanations(p.spec, p.weights, b, p.classes, p.o.explain, valid))
 	}
 	for i, direction := range p.directions {
 		coordinates := make([]float32, b.Len())

@@ -163,6 +163,32 @@ func validOf(a arrow.Array, index []int) *memory.Buffer {
 	return memory.NewBufferBytes(bits)
 }
 
+// NewDictionary returns a column of elements of values, given by their numbers; -1 stands for a null.
+func NewDictionary(values arrow.Array, index []int) arrow.Array {
+	if values.Len() <= 1<<8 {
+		return newDictionary[uint8](arrow.PrimitiveTypes.Uint8, values, index)
+	}
+	return newDictionary[uint32](arrow.PrimitiveTypes.Uint32, values, index)
+}
+
+func newDictionary[N uint8 | uint32](typ arrow.DataType, values arrow.Array, index []int) arrow.Array {
+	keys, nulls := make([]N, len(index)), 0
+	for i, k := range index {
+		keys[i] = N(k)
+		if k < 0 {
+			keys[i], nulls = 0, nulls+1
+		}
+	}
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.GetBytes(keys))}
+	if nulls > 0 {
+		buffers[0] = validOf(values, index)
+	}
+	data := array.NewDataWithDictionary(&arrow.DictionaryType{IndexType: typ, ValueType: values.DataType()}, len(index), buffers,
+		nulls, 0, values.Data().(*array.Data))
+	defer data.Release()
+	return array.NewDictionaryData(data)
+}
+
 // FixedBytes returns the memory of values of a fixed width in whole bytes.
 func FixedBytes(a arrow.Array) []byte {
 	width := a.DataType().(arrow.FixedWidthDataType).Bytes()

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -202,7 +203,7 @@ func (b *Builder) keptRows(bt *column.Batch) int {
 
 func (b *Builder) start() {
 	b.fill = 0
-	b.most = block.Rows(b.Cols)
+	b.most = cmp.Or(b.BlockRows, block.Rows(b.Cols))
 	if b.total >= 0 {
 		b.most = int(min(int64(b.most), b.total-b.Rows))
 	}

@@ -22,20 +22,21 @@ type Builder struct {
 	emit   func(b *block.Block, keep []arrow.Array) error
 	Budget *column.Budget // limits the memory of blocks
 
-	Cols     int
-	total    int64           // number of rows that there will be; -1: unknown
-	Input    int64           // number of rows of the input before the current batch
-	Rows     int64           // number of kept rows so far
-	unchosen *atomic.Int64   // number of rows that the options where, sample and limit left out; of all parts
-	block    *block.Block    // the block that is being filled; nil before its first row
-	most     int             // the number of rows at which the block is full
-	fill     int             // number of rows in the block
-	Spare    *block.Block    // an emitted block to refill; nil: none
-	Reuse    bool            // each block is refilled after emit returns
-	used     bool            // the block was emitted before, so that its memory isn't zeros
-	Live     bool            // emit the block at the end of each batch, even if it isn't full
-	All      *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
-	keep     [][]arrow.Array // for each kept column, its arrays for the rows in the block
+	Cols      int
+	BlockRows int             // number of rows of a full block; 0: the default
+	total     int64           // number of rows that there will be; -1: unknown
+	Input     int64           // number of rows of the input before the current batch
+	Rows      int64           // number of kept rows so far
+	unchosen  *atomic.Int64   // number of rows that the options where, sample and limit left out; of all parts
+	block     *block.Block    // the block that is being filled; nil before its first row
+	most      int             // the number of rows at which the block is full
+	fill      int             // number of rows in the block
+	Spare     *block.Block    // an emitted block to refill; nil: none
+	Reuse     bool            // each block is refilled after emit returns
+	used      bool            // the block was emitted before, so that its memory isn't zeros
+	Live      bool            // emit the block at the end of each batch, even if it isn't full
+	All       *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
+	keep      [][]arrow.Array // for each kept column, its arrays for the rows in the block
 
 	keptBytes int64 // approximate bytes of keep
 

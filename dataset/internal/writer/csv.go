@@ -70,14 +70,30 @@ func cellOf(col arrow.Array) cell {
 			return func(buf []byte, i int) []byte { return appendText(buf, strings.TrimSuffix(col.ValueStr(i), "Z")) }
 		}
 	case *array.Dictionary:
-		value := cellOf(col.Dictionary())
-		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
+		return dictionaryCell(col, cellOf)
 	}
 	if arrow.IsSignedInteger(col.DataType().ID()) {
 		whole := column.Whole(col)
 		return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, whole(i), 10) }
 	}
 	return func(buf []byte, i int) []byte { return appendText(buf, col.ValueStr(i)) }
+}
+
+// dictionaryCell returns the cell of a column with a dictionary. It formats each value once if that is less work.
+func dictionaryCell(col *array.Dictionary, of func(arrow.Array) cell) cell {
+	values, value := col.Dictionary(), of(col.Dictionary())
+	if values.Len() > col.Len() {
+		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
+	}
+	texts := make([][]byte, values.Len())
+	for k := range texts {
+		texts[k] = value(nil, k)
+	}
+	if short, is := col.Indices().(*array.Uint8); is {
+		keys := short.Uint8Values()
+		return func(buf []byte, i int) []byte { return append(buf, texts[keys[i]]...) }
+	}
+	return func(buf []byte, i int) []byte { return append(buf, texts[col.GetValueIndex(i)]...) }
 }
 
 func floatCell[T float32 | float64](values []T, bits int) cell {

@@ -54,8 +54,7 @@ func jsonCell(col arrow.Array) cell {
 		plain := cellOf(col)
 		return func(buf []byte, i int) []byte { return appendJSON(buf, string(plain(nil, i))) }
 	case *array.Dictionary:
-		value := jsonCell(col.Dictionary())
-		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
+		return dictionaryCell(col, jsonCell)
 	case *array.Decimal128, *array.Decimal256:
 		return func(buf []byte, i int) []byte { return append(buf, col.ValueStr(i)...) }
 	}

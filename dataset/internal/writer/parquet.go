@@ -164,6 +164,9 @@ func (e *Parquet) Write(rec arrow.Record) error {
 		if !column.InBounds(c) {
 			return fmt.Errorf("column %q: values out of range of its memory", rec.ColumnName(i))
 		}
+		if hasKeys(c) {
+			continue
+		}
 		plain, err := plainColumn(c)
 		if err != nil {
 			return fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
@@ -181,32 +184,58 @@ func (e *Parquet) Write(rec arrow.Record) error {
 	})
 }
 
-// hold adds a copy of rows to the row group. It joins a small part with a part of about the same size before it, and
-// repeats this for the result.
-func (e *Parquet) hold(columns []arrow.Array, part rowRange) error {
-	kept, bytes := len(e.held), part.bytes
-	for kept > 0 && e.held[kept-1].bytes <= min(bytes, max(pageBytes, partBytes*int64(len(columns)))) {
-		kept--
-		bytes += e.held[kept].bytes
-	}
-	joined, same := heldRows{make([]arrow.Array, len(columns)), bytes}, make([]arrow.Array, len(e.held)-kept+1)
+// joinedParts is the number of parts of about the same size that become one part.
+const joinedParts = 16
+
+// hold adds a copy of rows to the row group. It joins small parts of about the same size, and repeats this for the result.
+func (e *Parquet) hold(columns []arrow.Array, rows rowRange) error {
+	last := heldRows{make([]arrow.Array, len(columns)), rows.bytes}
 	for i, c := range columns {
+		last.columns[i] = array.NewSlice(c, rows.lo, rows.hi)
+		defer last.columns[i].Release()
+	}
+	kept, bytes := len(e.held), rows.bytes
+	e.held = append(e.held, last)
+	for {
+		from := e.smallParts(kept, bytes)
+		if kept-from < joinedParts-1 {
+			return e.join(kept, len(e.held))
+		}
+		for ; kept > from; kept-- {
+			bytes += e.held[kept-1].bytes
+		}
+	}
+}
+
+// smallParts returns the first of the adjacent parts before part to that have at most that number of bytes each, and few.
+func (e *Parquet) smallParts(to int, bytes int64) int {
+	bytes = min(bytes, max(pageBytes, partBytes*int64(e.schema.NumFields())))
+	from := to
+	for from > 0 && e.held[from-1].bytes <= bytes && slices.EqualFunc(e.held[from-1].columns, e.held[to].columns, joinable) {
+		from--
+	}
+	return from
+}
+
+// join replaces parts, from first up to, but not including, last, by one part with copies of their rows.
+func (e *Parquet) join(first, last int) error {
+	joined, same := heldRows{columns: make([]arrow.Array, e.schema.NumFields())}, make([]arrow.Array, last-first)
+	for i := range joined.columns {
 		if err := e.ctx.Err(); err != nil {
 			return err
 		}
-		for k, before := range e.held[kept:] {
-			same[k] = before.columns[i]
+		for k, part := range e.held[first:last] {
+			same[k] = part.columns[i]
 		}
-		last := array.NewSlice(c, part.lo, part.hi)
-		same[len(same)-1] = last
 		var err error
-		joined.columns[i], err = array.Concatenate(same, memory.DefaultAllocator)
-		if last.Release(); err != nil {
+		if joined.columns[i], err = array.Concatenate(same, memory.DefaultAllocator); err != nil {
 			return err
 		}
 	}
-	clear(e.held[kept:])
-	e.held = append(e.held[:kept], joined)
+	for _, part := range e.held[first:last] {
+		joined.bytes += part.bytes
+	}
+	e.held = slices.Replace(e.held, first, last, joined)
 	return nil
 }
 
@@ -214,6 +243,14 @@ func (e *Parquet) hold(columns []arrow.Array, part rowRange) error {
 func (e *Parquet) writeGroup() error {
 	if len(e.held) == 0 {
 		return nil
+	}
+	for to := len(e.held) - 1; to > 0; to-- {
+		if from := e.smallParts(to, pageBytes); from < to {
+			if err := e.join(from, to+1); err != nil {
+				return err
+			}
+			to = from
+		}
 	}
 	e.measure()
 	group := e.file.AppendRowGroup()
@@ -250,6 +287,9 @@ func (e *Parquet) measure() {
 
 // longest returns the number of bytes of the longest value of a column of texts or binary values.
 func longest(a arrow.Array) (bytes int) {
+	if d, is := a.(*array.Dictionary); is {
+		a = d.Dictionary()
+	}
 	if texts, ok := a.(array.BinaryLike); ok {
 		for i := range a.Len() {
 			bytes = max(bytes, texts.ValueLen(i))
@@ -310,6 +350,10 @@ func (l *levels) reset() { l.def, l.rep = nil, nil }
 func (l *levels) optional(values arrow.Array, base int16) {
 	if l.def == nil {
 		l.def = make([]int16, 0, values.Len())
+	}
+	if values.NullN() == 0 {
+		l.def = append(l.def, slices.Repeat([]int16{base + 1}, values.Len())...)
+		return
 	}
 	for i := range values.Len() {
 		def := base
