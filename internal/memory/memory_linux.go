@@ -70,7 +70,7 @@ func leastGroupMemory(root string, most int64) int64 {
 			continue
 		}
 		for dir := path.Clean("/" + fields[2]); ; dir = path.Dir(dir) {
-			most = min(most, v.memoryLeft(filepath.Join(root, v.base, dir)))
+			most = v.memoryLeft(filepath.Join(root, v.base, dir), most)
 			if dir == "/" {
 				break
 			}
@@ -79,9 +79,9 @@ func leastGroupMemory(root string, most int64) int64 {
 	return most
 }
 
-// memoryLeft returns the remaining memory of a group's limit. It doesn't count as used the memory that the system would
-// give up: cached files that were not used for long. It returns math.MaxInt64 if there is no limit.
-func (v version) memoryLeft(dir string) int64 {
+// memoryLeft returns the remaining memory of a group's limit, or most if that is less. It doesn't count as used the memory
+// that the system would give up: cached files that were not used for long.
+func (v version) memoryLeft(dir string, most int64) int64 {
 	limit := int64(math.MaxInt64)
 	for _, file := range v.limits {
 		if n := number(dir, file); n > 0 { // without a limit the text is "max"
@@ -89,11 +89,14 @@ func (v version) memoryLeft(dir string) int64 {
 		}
 	}
 	if limit == math.MaxInt64 {
-		return limit
+		return most
+	}
+	used := number(dir, v.usedFile)
+	if limit-max(0, used) >= most { // the system takes a third of a millisecond to make memory.stat
+		return most
 	}
 	stat, _ := os.ReadFile(filepath.Join(dir, "memory.stat")) // if it is absent, the system gives up nothing
-	used := number(dir, v.usedFile)
-	return max(leastMemory, limit-max(0, used-max(0, field(string(stat), v.inactiveKey))))
+	return min(most, max(leastMemory, limit-max(0, used-max(0, field(string(stat), v.inactiveKey)))))
 }
 
 // number returns the number in a file, or 0 if there is none.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"halfspace/schema"
 )
@@ -76,12 +77,14 @@ func Parse(text string) (*Condition, error) {
 }
 
 // word matches a word of a condition.
-var word = regexp.MustCompile(`^(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|<=|>=|<>|!=|==|[=<>(),]|` +
-	`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[\p{L}_][\p{L}\p{N}_.]*)`)
+var word = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|<=|>=|<>|!=|==|[=<>(),]|` +
+		`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[\p{L}_][\p{L}\p{N}_.]*)`)
+})
 
 func wordsOf(text string) (words []string, err error) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-		next := word.FindString(text)
+		next := word().FindString(text)
 		if next == "" {
 			if text[0] == '\'' || text[0] == '"' {
 				return nil, fmt.Errorf("a quote is not closed: %.40s", text)
@@ -352,7 +355,7 @@ func (p *parser) column() (int, error) {
 // inCondition returns the name of a column as a condition has it: in double quotes if necessary.
 func inCondition(name string) string {
 	first := strings.TrimLeft(name, `+-.0123456789'"<>!=(),`)
-	if name != "" && first == name && word.FindString(name) == name && !slices.Contains(keywords, strings.ToLower(name)) {
+	if name != "" && first == name && word().FindString(name) == name && !slices.Contains(keywords, strings.ToLower(name)) {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
