@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
+	"halfspace/internal/memory"
 	"halfspace/internal/message"
 )
 
@@ -20,9 +21,11 @@ type Budget struct {
 
 	// InOrder: each pass reads the rows in their order. Rows that don't fit in memory are read again from the files then.
 	// Otherwise they are written to a temporary cache first.
-	InOrder  bool
-	Weighted bool    // the rows get weights
-	Copies   float64 // number of copies of rows in memory that the caller makes; 0.5 is a copy of half of the rows
+	InOrder bool
+	// ManyPasses, with InOrder: the passes are many. They read a temporary cache if the system has the memory to keep it.
+	ManyPasses bool
+	Weighted   bool    // the rows get weights
+	Copies     float64 // number of copies of rows in memory that the caller makes; 0.5 is a copy of half of the rows
 
 	// Beside returns the bytes of memory that the caller needs beside rows of cols columns. bytes returns the bytes of a
 	// number of rows. nil: none.
@@ -176,15 +179,24 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 		return nil, err
 	}
 	rows := p.rowsOf(stream)
-	if rows.Density = p.density(nil); b.InOrder {
+	if rows.Density = p.density(nil); b.InOrder && !b.savesTime(bytes(stream.Rows())) {
 		return rows, nil
 	}
 	f, err := cache.Temporary(ctx, stream, p.table.opt.cacheProgress(stream.Rows))
-	if err != nil {
+	switch {
+	case b.InOrder && errors.As(err, new(cache.DiskError)):
+		return rows, nil
+	case err != nil:
 		return nil, err
 	}
 	rows.Source, rows.close = f, f.Close
 	return rows, nil
+}
+
+// savesTime tells whether many passes over a cache of that size take less time than over the files. The system must keep the
+// cache in memory, since disks give compressed files faster.
+func (b Budget) savesTime(cache int64) bool {
+	return b.ManyPasses && cache <= (memory.Available()-b.Memory)/2
 }
 
 // bytes returns the function that returns the bytes of the blocks of a number of rows.

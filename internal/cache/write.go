@@ -40,6 +40,11 @@ func Write(ctx context.Context, path string, key Key, src block.Source, progress
 	return f, err
 }
 
+// A DiskError is the error if there is no room for a temporary file.
+type DiskError struct{ error }
+
+func (e DiskError) Unwrap() error { return e.error }
+
 // Temporary writes the blocks of src to a temporary file, which no longer exists when it is closed or the process
 // ends. On Unix, the file is in the folder that TMPDIR names, or in /var/tmp if TMPDIR isn't set and /var/tmp is
 // writable; see files.TempDir.
@@ -47,8 +52,8 @@ func Temporary(ctx context.Context, src block.Source, progress func(rows int64))
 	name := "temporary cache in " + files.TempDir()
 	t, err := files.CreateUnnamed()
 	if err != nil {
-		return nil, fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for the cache",
-			name, files.Cause(err))
+		return nil, DiskError{fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for "+
+			"the cache", name, files.Cause(err))}
 	}
 	f := &File{file: t, name: name, advice: "run again"}
 	defer func() {
@@ -59,8 +64,8 @@ func Temporary(ctx context.Context, src block.Source, progress func(rows int64))
 	out := &tempWriter{t, nil}
 	l, err := write(ctx, out, Key{}, src, progress)
 	if out.err != nil {
-		return nil, fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
-			name, files.Cause(out.err))
+		return nil, DiskError{fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
+			name, files.Cause(out.err))}
 	}
 	if err != nil {
 		return nil, err

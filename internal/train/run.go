@@ -88,6 +88,10 @@ func (s *Session) run(ctx context.Context) (*Outcome, error) {
 // share of all rows.
 func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Outcome, error) {
 	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.hasClassWeights())
+	first := firstPassOf(src)
+	if first != nil {
+		src = first
+	}
 	j := &job{Learner: l, opt: s, src: src, validation: validation, heldBytes: held}
 	if s.Output.Receipt != nil || s.State != nil {
 		j.trail = new(trail)
@@ -108,12 +112,14 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 		return nil, interrupted
 	}
 	m := f.Model
-	f.Profile = cmp.Or(s.Profile, made)
 	f.CrossValidation = s.CrossValidation
 	s.addJudgement(m)
 	m.Data.Rows, m.Data.Lake, m.Calibration = src.Rows(), s.Output.Lake, s.Calibration
 	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
 		return nil, late
+	}
+	if taken, profile := first.taken(); sum == "" && taken != "" {
+		sum, made = taken, profile
 	}
 	if m.Data.Fingerprint = sum; sum == "" {
 		s.stage(Stage{Name: "taking the fingerprint of the rows"})
@@ -130,8 +136,8 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 	if err != nil && after.Err() == nil {
 		return nil, err
 	}
-	if m.Data.Fingerprint == "" {
-		f.Profile = s.Profile
+	if f.Profile = s.Profile; m.Data.Fingerprint != "" && f.Profile == nil {
+		f.Profile = made
 	}
 	if s.Output.Receipt != nil && interrupted == nil && err == nil {
 		err = j.receipt(ctx, m)
