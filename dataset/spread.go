@@ -61,6 +61,7 @@ func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block
 		}
 		return nil
 	})
+	b.BlockRows = block.ChunkRows // a chunk that is kept must not keep the memory of others
 	if err := b.Run(ctx, batches(ctx, p.table.pool, p.table.mem), nil); err != transform.ErrEnough {
 		if err == nil {
 			err = changed(p.in.Name())

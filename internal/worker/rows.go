@@ -24,18 +24,41 @@ type table struct {
 	sources  []cache.Source // the local files when they were opened
 	training string         // that used the table last
 	plan     *dataset.Plan
+	rows     int64 // number of rows of the files
 	chunks   map[int64]*decodedChunk
-	bytes    int64
+	kept     int64 // bytes of the chunks that no piece uses
+	pieces   int   // number of pieces that use the table
 	lastUse  int64 // by the clock of the Worker
 }
 
 type decodedChunk struct {
-	block   *block.Block
-	lastUse int64 // by the clock of the Worker
+	block   *block.Block // nil until the chunk is decoded
+	pieces  int          // number of pieces that use the chunk
+	lastUse int64        // by the clock of the Worker
 }
 
-// rows returns the rows of chunks as a source, whose rows are numbered from 0. Each block is a chunk.
-func (w *Worker) rows(ctx context.Context, t *Training, chunks []int64) (block.Source, error) {
+// rows returns the rows of chunks as a source, whose rows are numbered from 0. Each block is a chunk. rows waits while the rows of other
+// pieces take the memory. The rows count as memory in use until the caller calls release.
+func (w *Worker) rows(ctx context.Context, t *Training, chunks []int64) (rows block.Source, release func(), err error) {
+	d, err := w.enter(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	taken, err := w.take(ctx, d, chunks)
+	if err != nil {
+		w.leave(d, nil, 0)
+		return nil, nil, err
+	}
+	blocks, err := w.blocks(ctx, d, t, chunks)
+	if err != nil {
+		w.leave(d, chunks, taken)
+		return nil, nil, err
+	}
+	return block.AssumeValid(block.NewData(t.Files.Plan.Spec(), blocks)), func() { w.leave(d, chunks, taken) }, nil
+}
+
+// enter returns the table of a training, which stays until leave is called.
+func (w *Worker) enter(ctx context.Context, t *Training) (*table, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d, err := w.open(ctx, t)
@@ -44,27 +67,83 @@ func (w *Worker) rows(ctx context.Context, t *Training, chunks []int64) (block.S
 	}
 	w.clock++
 	d.lastUse = w.clock
-	pieceBytes := int64(0)
+	d.pieces++
+	return d, nil
+}
+
+// take waits until there is memory for chunks, whether they are decoded yet or not. It takes all of it at once: pieces that took it chunk
+// by chunk could wait for each other. It returns the bytes for leave.
+func (w *Worker) take(ctx context.Context, d *table, chunks []int64) (taken int64, err error) {
 	for _, chunk := range chunks {
-		if d.chunks[chunk] == nil {
+		taken += d.bytesOf(chunk)
+	}
+	if taken > w.mostBytes && w.memory > 0 {
+		const mebibyte = 1 << 20
+		needed := 2 * (taken + d.bytesOf(0)) // other shards may have a chunk more
+		return 0, fmt.Errorf("%s of the rows take %s, and at most %s, half of the memory, may hold rows: give %d MiB with %s, "+
+			"or use more shards", humanize.Plural(int64(len(chunks)), "chunk"), humanize.Size(taken), humanize.Size(w.mostBytes),
+			(needed+mebibyte-1)/mebibyte, w.option)
+	}
+	taken = min(taken, w.mostBytes) // nobody set a limit: the piece computes alone
+	if err := w.inUse.Acquire(ctx, taken); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.taken += taken
+	for _, chunk := range chunks {
+		k := d.chunks[chunk]
+		if k == nil {
+			k = new(decodedChunk)
+			d.chunks[chunk] = k
+		} else if k.pieces == 0 {
+			d.kept -= d.bytesOf(chunk)
+		}
+		k.pieces++
+	}
+	w.evict(d, w.limit())
+	return taken, nil
+}
+
+// leave ends the use of a table by a piece, and of the chunks for which the piece took memory.
+func (w *Worker) leave(d *table, chunks []int64, taken int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d.pieces--
+	for _, chunk := range chunks {
+		k := d.chunks[chunk]
+		if k.pieces--; k.pieces > 0 {
+			continue
+		}
+		if k.block == nil { // an error came first
+			delete(d.chunks, chunk)
+		} else {
+			d.kept += d.bytesOf(chunk)
+		}
+	}
+	w.taken -= taken
+	w.inUse.Release(taken)
+}
+
+// blocks returns chunks for which take was called, and decodes the missing ones.
+func (w *Worker) blocks(ctx context.Context, d *table, t *Training, chunks []int64) ([]*block.Block, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock++
+	blocks := make([]*block.Block, len(chunks))
+	for i, chunk := range chunks {
+		k := d.chunks[chunk]
+		if k.block == nil {
 			if err := w.load(ctx, d, chunk, t); err != nil {
 				return nil, err
 			}
 		}
-		d.chunks[chunk].lastUse = w.clock
-		if pieceBytes += d.bytesOf(d.chunks[chunk].block); w.memory > 0 && pieceBytes > w.memory/2 {
-			return nil, fmt.Errorf("%s of the rows take more than half of the %s of memory that a worker has: "+
-				"give workers more memory, or use more shards", humanize.Plural(int64(len(chunks)), "chunk"), humanize.Size(w.memory))
-		}
-		w.evict(d)
-	}
-	blocks := make([]*block.Block, len(chunks))
-	for i, chunk := range chunks {
-		b := *d.chunks[chunk].block
+		k.lastUse = w.clock
+		b := *k.block
 		b.First = int64(i) * block.ChunkRows
 		blocks[i] = &b
 	}
-	return block.AssumeValid(block.NewData(t.Files.Plan.Spec(), blocks)), nil
+	return blocks, nil
 }
 
 // mostTables is the number of plans whose rows a worker keeps: trainings that alternate, as the trainings of folds do, read the files once.
@@ -102,8 +181,8 @@ func (w *Worker) open(ctx context.Context, t *Training) (*table, error) {
 	if w.tables == nil {
 		w.tables = map[string]*table{}
 	}
-	d = &table{paths: t.Files.Plan.Paths, sources: sources, training: t.Name, plan: plan, chunks: map[int64]*decodedChunk{},
-		lastUse: w.clock + 1}
+	d = &table{paths: t.Files.Plan.Paths, sources: sources, training: t.Name, plan: plan, rows: t.Files.Rows,
+		chunks: map[int64]*decodedChunk{}, lastUse: w.clock + 1}
 	w.tables[key] = d
 	if len(w.tables) > mostTables {
 		w.dropOldest(d)
@@ -112,11 +191,12 @@ func (w *Worker) open(ctx context.Context, t *Training) (*table, error) {
 	return d, nil
 }
 
-// dropOldest drops the table that was not used for longest, but keeps the table kept. It returns false if there is no other table.
+// dropOldest drops the table that was not used for longest, but neither the table kept nor one that a piece uses. It returns false if there
+// is no other table.
 func (w *Worker) dropOldest(kept *table) bool {
 	oldest := ""
 	for key, d := range w.tables {
-		if d != kept && (oldest == "" || d.lastUse < w.tables[oldest].lastUse) {
+		if d != kept && d.pieces == 0 && (oldest == "" || d.lastUse < w.tables[oldest].lastUse) {
 			oldest = key
 		}
 	}
@@ -197,56 +277,76 @@ func checkFingerprints(t *Training) error {
 // rows than a chunk, and other pieces need those around.
 const windowChunks = 32
 
-// load decodes a chunk, with those beside it in its window that are missing.
+// load decodes a chunk, with those beside it in its window that are missing. Pieces took the memory of some of these chunks. For the others
+// load drops chunks that no piece uses.
 func (w *Worker) load(ctx context.Context, d *table, chunk int64, t *Training) error {
-	rows, first, last := t.Files.Rows, chunk, chunk+1
-	size := max(1, min(windowChunks, w.limit()/4/max(1, d.plan.Bytes(block.ChunkRows, false))))
-	begin, end := windowOf(t.Parts, chunk, size)
-	for first > begin && d.chunks[first-1] == nil {
-		first--
+	chunkBytes, limit := max(1, d.plan.Bytes(block.ChunkRows, true)), w.limit()
+	begin, end := windowOf(t.Parts, chunk, max(1, min(windowChunks, limit/4/chunkBytes)))
+	others, mostOthers := int64(0), (limit-w.taken)/chunkBytes // that no piece took
+	missing := func(chunk int64) bool {
+		k := d.chunks[chunk]
+		if k == nil && others < mostOthers {
+			others++
+			return true
+		}
+		return k != nil && k.block == nil
 	}
-	for last < end && last*block.ChunkRows < rows && d.chunks[last] == nil {
+	first, last := chunk, chunk+1
+	for last < end && last*block.ChunkRows < d.rows && missing(last) {
 		last++
 	}
-	blocks, err := d.plan.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
+	for first > begin && missing(first-1) {
+		first--
+	}
+	w.evict(d, limit-others*chunkBytes)
+	blocks, err := d.plan.LoadRange(ctx, first*block.ChunkRows, min(d.rows, last*block.ChunkRows), d.rows)
 	if err != nil {
 		return err
 	}
 	for i, b := range blocks {
-		d.chunks[first+int64(i)] = &decodedChunk{b, w.clock}
-		d.bytes += d.bytesOf(b)
+		n := first + int64(i)
+		if d.chunks[n] == nil {
+			d.chunks[n] = new(decodedChunk)
+			d.kept += d.bytesOf(n)
+		}
+		d.chunks[n].block, d.chunks[n].lastUse = b, w.clock
 	}
 	return nil
 }
 
-// bytesOf returns the bytes of memory that a chunk takes.
-func (d *table) bytesOf(b *block.Block) int64 { return d.plan.Bytes(int64(b.Len()), b.W != nil) }
+// bytesOf returns the bytes of memory that a chunk takes, with sample weights.
+func (d *table) bytesOf(chunk int64) int64 {
+	return d.plan.Bytes(min(block.ChunkRows, d.rows-chunk*block.ChunkRows), true)
+}
 
-// evict forgets tables, then chunks of the table in use, that were not used for longest, while all take more memory than the limit.
-// It keeps the chunks that this call of rows uses.
-func (w *Worker) evict(used *table) {
-	limit := w.limit()
-	for w.bytes() > limit && w.dropOldest(used) {
+// evict forgets tables that no piece uses, but not the table kept, and then chunks that no piece uses, those not used for longest first,
+// until the others take at most limit bytes.
+func (w *Worker) evict(kept *table, limit int64) {
+	for w.bytes() > limit && w.dropOldest(kept) {
 	}
-	for used.bytes > limit {
-		oldestUse, oldestChunk := w.clock, int64(-1)
-		for chunk, k := range used.chunks {
-			if k.lastUse < oldestUse {
-				oldestUse, oldestChunk = k.lastUse, chunk
+	for w.bytes() > limit {
+		var from *table
+		var oldest int64
+		for _, d := range w.tables {
+			for chunk, k := range d.chunks {
+				if k.pieces == 0 && (from == nil || k.lastUse < from.chunks[oldest].lastUse) {
+					from, oldest = d, chunk
+				}
 			}
 		}
-		if oldestChunk < 0 {
+		if from == nil {
 			return
 		}
-		used.bytes -= used.bytesOf(used.chunks[oldestChunk].block)
-		delete(used.chunks, oldestChunk)
+		from.kept -= from.bytesOf(oldest)
+		delete(from.chunks, oldest)
 	}
 }
 
-// bytes returns the bytes of memory that the chunks of all tables take.
-func (w *Worker) bytes() (all int64) {
+// bytes returns the bytes of memory that the chunks of all tables take, and that pieces took for chunks.
+func (w *Worker) bytes() int64 {
+	all := w.taken
 	for _, d := range w.tables {
-		all += d.bytes
+		all += d.kept
 	}
 	return all
 }
@@ -254,7 +354,7 @@ func (w *Worker) bytes() (all int64) {
 // limit returns the most bytes of memory that chunks may take.
 func (w *Worker) limit() int64 {
 	if w.memory > 0 {
-		return w.memory / 2
+		return w.mostBytes
 	}
 	return memory.Available() / 2
 }

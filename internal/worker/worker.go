@@ -10,9 +10,12 @@ import (
 	"errors"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/distributed"
+	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
 	"halfspace/schema"
 )
@@ -53,16 +56,26 @@ func PieceOf(p block.Pass, i int) (Piece, error) {
 
 // A Worker computes pieces. It keeps decoded rows from one pass to the next. Its methods may be called at the same time.
 type Worker struct {
-	memory int64 // see New
+	memory    int64 // see New
+	option    string
+	mostBytes int64               // of memory that rows of pieces take at once
+	inUse     *semaphore.Weighted // whose weights are these bytes
 
 	mu     sync.Mutex
 	tables map[string]*table // by the encoded Files
-	clock  int64             // number of calls of rows
+	taken  int64             // bytes of memory that pieces took for their rows
+	clock  int64             // number of uses of tables
 }
 
-// New returns a worker whose decoded rows take at most half of the given bytes of memory, or half of the memory that is available
-// if memory is 0.
-func New(memory int64) *Worker { return &Worker{memory: memory} }
+// New returns a worker whose decoded rows take at most half of the given bytes of memory. option names, for errors, the option that raises
+// memory. If memory is 0, rows take half of the memory that is available, and a piece that needs more computes alone.
+func New(memoryBytes int64, option string) *Worker {
+	half := memoryBytes / 2
+	if memoryBytes == 0 {
+		half = memory.Limit(0) / 2
+	}
+	return &Worker{memory: memoryBytes, option: option, mostBytes: half, inUse: semaphore.NewWeighted(half)}
+}
 
 // Compute returns the bytes of the result of a piece of a pass. Up to Training.Workers goroutines compute.
 func (w *Worker) Compute(ctx context.Context, t *Training, pass block.Pass, piece Piece) ([]byte, error) {
@@ -95,9 +108,11 @@ func (w *Worker) ComputeAll(ctx context.Context, t *Training, pass block.Pass, p
 func (w *Worker) compute(ctx context.Context, t *Training, pass block.Pass, piece Piece, workers int) (result []byte, err error) {
 	rows := block.Source(block.NewData(new(schema.Spec), nil))
 	if len(piece.Chunks) > 0 {
-		if rows, err = w.rows(ctx, t, piece.Chunks); err != nil {
+		var release func()
+		if rows, release, err = w.rows(ctx, t, piece.Chunks); err != nil {
 			return nil, err
 		}
+		defer release()
 	}
 	return distributed.Run(ctx, pass, piece.OwnArgs, rows, piece.Number, workers)
 }

@@ -6,6 +6,7 @@ HALFSPACE_SPARK_KILLS is the number of processes that test_kills kills.
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -237,7 +238,10 @@ def test_bad_input(spark, files, tmp_path):
 
 
 def test_memory(spark, files):
-    assert "executor" in (said := sentence(spark, files / "wide.parquet", algo="averaged", shards=2, worker_memory="1m")) and "give workers more memory" in said
+    said = sentence(spark, files / "wide.parquet", algo="averaged", shards=2, worker_memory="1m")
+    needed = re.search(r"executor .* of the rows take .*: give (\d+) MiB with worker_memory,", said)
+    got = halfspace.spark.train(spark, files / "wide.parquet", "label", progress=False, algo="averaged", shards=2, worker_memory=f"{needed[1]}m")
+    assert got.text == halfspace.train(files / "wide.parquet", "label", progress=False, algo="averaged", shards=2).text
 
 
 def test_changed(spark, tmp_path, files):

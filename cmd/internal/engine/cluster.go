@@ -131,7 +131,7 @@ func (a *adapter) cluster(plan dataset.SharedPlan, rows int64) (block.Cluster, e
 			humanize.Count(rows))
 	}
 	coded, err := distributed.Encode(*t)
-	return &cluster{a, t, coded, worker.New(0)}, err
+	return &cluster{a, t, coded, worker.New(0, "")}, err
 }
 
 // rowsOf returns the number of rows of parts.

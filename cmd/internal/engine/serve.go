@@ -29,6 +29,9 @@ type server struct {
 	lastUse atomic.Int64 // time from begin to the end of the last connection
 }
 
+// memoryOptions are the options of halfspace.spark that raise the memory of workers.
+const memoryOptions = "worker_memory, --worker-memory or spark.executor.memoryOverhead"
+
 // Worker returns the verb that computes pieces of passes for an adapter.
 func Worker(a *console.App) *cobra.Command {
 	var (
@@ -58,7 +61,7 @@ standard input; with --socket it ends with the process --parent, or after the ti
 		_, undo := memory.Hold()
 		defer undo()
 		objects.Use(cmd.Context(), 0) // each training has its own versions of objects
-		s := &server{worker: worker.New(memory.Bytes), begin: time.Now()}
+		s := &server{worker: worker.New(memory.Bytes, memoryOptions), begin: time.Now()}
 		s.parts.Read = worker.Local(parts)
 		files.Register(worker.PartScheme, &s.parts)
 		if socket == "" {

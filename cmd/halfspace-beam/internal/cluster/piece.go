@@ -11,7 +11,7 @@ import (
 )
 
 // pieceWorker computes the pieces that this process gets.
-var pieceWorker = worker.New(0)
+var pieceWorker = worker.New(0, "")
 
 // computePiece computes a piece of the pass in a folder, and writes its result there.
 func computePiece(ctx context.Context, folder string, number int64) error {
