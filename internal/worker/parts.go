@@ -35,18 +35,37 @@ type Parts struct {
 	Read func(p Part, b []byte, offset int64) error
 
 	mu    sync.Mutex
-	known map[string]Part // by URL
+	known map[string]*knownPart // by URL
 }
 
-// Add makes parts known.
-func (s *Parts) Add(parts []Part) {
+type knownPart struct {
+	Part
+	uses int // number of calls of Add whose function forget was not called
+}
+
+// Add makes parts known until forget is called. A worker learns the parts of many trainings, and nobody tells it when a training ends.
+func (s *Parts) Add(parts []Part) (forget func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known = map[string]Part{}
+		s.known = map[string]*knownPart{}
 	}
 	for _, p := range parts {
-		s.known[p.URL] = p
+		if s.known[p.URL] == nil {
+			s.known[p.URL] = &knownPart{Part: p}
+		}
+		s.known[p.URL].uses++
+	}
+	return func() { s.forget(parts) }
+}
+
+func (s *Parts) forget(parts []Part) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range parts {
+		if s.known[p.URL].uses--; s.known[p.URL].uses == 0 {
+			delete(s.known, p.URL)
+		}
 	}
 }
 
@@ -55,7 +74,7 @@ func (s *Parts) All() (parts []Part) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, url := range slices.Sorted(maps.Keys(s.known)) {
-		parts = append(parts, s.known[url])
+		parts = append(parts, s.known[url].Part)
 	}
 	return parts
 }
@@ -99,11 +118,11 @@ func (s *Parts) Stat(url string) (fs.FileInfo, error) {
 func (s *Parts) part(url string) (Part, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, ok := s.known[url]
-	if !ok {
-		return p, fs.ErrNotExist
+	p := s.known[url]
+	if p == nil {
+		return Part{}, fs.ErrNotExist
 	}
-	return p, nil
+	return p.Part, nil
 }
 
 // List returns the URLs of the known parts that begin with a prefix; see files.Store.

@@ -208,6 +208,6 @@ func (s *server) compute(ctx context.Context, m message) ([][]byte, error) {
 			return nil, err
 		}
 	}
-	s.parts.Add(t.Parts)
+	defer s.parts.Add(t.Parts)()
 	return s.worker.ComputeAll(ctx, t, pass, pieces)
 }
