@@ -220,11 +220,12 @@ func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int
 			}
 		}
 	}()
-	return cli.MainOn(func(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
+	engine := func(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
 		c, err := cluster.New(options(), worker.Files{Plan: plan, Rows: rows})
 		if err == nil {
 			clusters = append(clusters, c)
 		}
 		return c, err
-	}, args, stdout, stderr)
+	}
+	return cli.MainOn(func(context.Context) dataset.Engine { return engine }, args, stdout, stderr)
 }

@@ -156,8 +156,10 @@ class Engine:
             for end in self._inherited:  # the command has ended: the thread reads the end of its pipe
                 self._files.inherited.remove(end)
                 os.close(end)
-            self.cancel()  # of a job that nobody waits for
-            self._thread.join()
+            while self._thread.is_alive():
+                with contextlib.suppress(Exception):  # a context that has stopped runs no job
+                    self.cancel()  # of a job that nobody waits for
+                self._thread.join(1)  # a job may have begun after that
         with contextlib.suppress(Exception):  # a context that has stopped keeps nothing
             if self._table is not None:
                 self._table.drop()
@@ -169,21 +171,15 @@ class Engine:
         self._context.cancelJobGroup(self._group)
 
     def _serve(self, requests: BinaryIO, answers: BinaryIO) -> None:
-        with requests, answers:
-            while True:
-                request = _executor.read(requests)
-                if not request:
-                    return
+        with contextlib.suppress(OSError), requests, answers:  # of a pipe whose other end has gone: the command has ended
+            while request := _executor.read(requests):
                 try:
                     answer = [b"ok", *self._answer(request)]
                 except HalfspaceError as error:
                     answer = [b"no", str(error).encode()]
                 except Exception as error:
                     answer = [b"no", _cause(error).encode()]
-                try:
-                    _executor.write(answers, answer)
-                except OSError:  # the command has ended
-                    return
+                _executor.write(answers, answer)
 
     def _answer(self, request: list[bytes]) -> list[bytes]:
         self._context.setJobGroup(self._group, f"halfspace: pass {self._passes}", interruptOnCancel=True)

@@ -173,6 +173,33 @@ def test_checkpoint(spark, files, tmp_path):
     until(lambda: not left())
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_interrupt(spark, files):
+    """Ctrl-C ends a training whose pass waits for executors that others keep busy. pyspark's own handler would end their jobs too."""
+    context = spark.sparkContext
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    same(spark, files / "dense", algo="lda")
+
+    def keep_busy():
+        context.setJobGroup("busy", "busy", interruptOnCancel=True)
+        with contextlib.suppress(Exception):
+            context.parallelize(range(2), 2).foreach(lambda _: time.sleep(100))
+    busy = threading.Thread(target=keep_busy)
+    try:
+        busy.start()
+        until(lambda: len(context.statusTracker().getActiveJobsIds()) == 1)
+        timer = threading.Timer(3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(halfspace.Interrupted):
+            halfspace.spark.train(spark, files / "dense", "label", algo="lda", progress=False)
+        assert busy.is_alive()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        context.cancelJobGroup("busy")
+        busy.join()
+    same(spark, files / "dense", algo="lda")
+
+
 def _read(path):
     try:
         return path.read_text()

@@ -61,11 +61,12 @@ func endingSignals() []os.Signal {
 // Main runs the command line args, without the program's name, and returns the exit status. One of endingSignals cancels the
 // work; a second one ends the process at once. An adapter that started this process has the cluster, if any.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return MainOn(engine.FromEnvironment(), args, stdout, stderr)
+	return MainOn(engine.FromEnvironment, args, stdout, stderr)
 }
 
-// MainOn is Main with an engine, which opens rows in other processes; see console.App.
-func MainOn(engine dataset.Engine, args []string, stdout, stderr io.Writer) int {
+// MainOn is Main with a function that returns an engine, which opens rows in other processes, or nil; see console.App. The context ends
+// when the work is cancelled.
+func MainOn(engine func(context.Context) dataset.Engine, args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
 	collectLater(args)
 	ending, hangup := endingSignals(), make(chan os.Signal, 1)
@@ -75,7 +76,7 @@ func MainOn(engine dataset.Engine, args []string, stdout, stderr io.Writer) int 
 	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), ending...)
 	// earlier, a signal would end the exiting process
 	context.AfterFunc(ctx, func() { time.AfterFunc(sameInterruptTime, func() { endAtSignal(stop, ending) }) })
-	status := runOn(ctx, engine, args, stdout, stderr)
+	status := runOn(ctx, engine(ctx), args, stdout, stderr)
 	if status == exitInterrupted && len(hangup) > 0 {
 		return exitHungUp
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"strconv"
 	"sync"
 
@@ -53,7 +52,7 @@ func (a *adapter) read(p worker.Part, to []byte, offset int64) error {
 		of := a.blocks.find(p.URL, start)
 		if of == nil {
 			length := min(blockBytes, p.Size-start)
-			texts, err := a.ask(context.Background(),
+			texts, err := a.ask(a.ctx,
 				message{[]byte("read"), []byte(p.URL), strconv.AppendInt(nil, start, 10), strconv.AppendInt(nil, length, 10)})
 			if err != nil {
 				return err

@@ -24,13 +24,13 @@ import (
 // and the number of parts of tables.
 const pipes = "HALFSPACE_CLUSTER"
 
-// FromEnvironment returns the engine of the adapter that started this process, or nil if no adapter did.
-func FromEnvironment() dataset.Engine {
+// FromEnvironment returns the engine of the adapter that started this process, or nil if no adapter did. The end of ctx ends requests.
+func FromEnvironment(ctx context.Context) dataset.Engine {
 	value := os.Getenv(pipes)
 	if value == "" {
 		return nil
 	}
-	a, err := newAdapter(value)
+	a, err := newAdapter(ctx, value)
 	if err != nil {
 		return func(dataset.SharedPlan, int64) (block.Cluster, error) { return nil, err }
 	}
@@ -38,12 +38,20 @@ func FromEnvironment() dataset.Engine {
 }
 
 // newAdapter returns the adapter at the ends of the pipes, with the parts of its tables.
-func newAdapter(value string) (*adapter, error) {
+func newAdapter(ctx context.Context, value string) (*adapter, error) {
 	var from, to, workers, parts int
 	if _, err := fmt.Sscanf(value, "%d,%d,%d,%d", &from, &to, &workers, &parts); err != nil {
 		return nil, fmt.Errorf("%s=%s: write four numbers with commas", pipes, value)
 	}
-	a := &adapter{from: os.NewFile(uintptr(from), "from the adapter"), to: os.NewFile(uintptr(to), "to the adapter"), workers: workers}
+	readEnd, err := pipe(from, "the pipe from the adapter")
+	if err != nil {
+		return nil, err
+	}
+	writeEnd, err := pipe(to, "the pipe to the adapter")
+	if err != nil {
+		return nil, err
+	}
+	a := &adapter{ctx: ctx, from: readEnd, to: writeEnd, workers: workers}
 	a.parts.Read = a.read
 	files.Register(worker.PartScheme, &a.parts)
 	if parts == 0 {
@@ -54,7 +62,8 @@ func newAdapter(value string) (*adapter, error) {
 
 // An adapter is the program of an engine, at the other end of two pipes.
 type adapter struct {
-	mu   sync.Mutex // held from a message to its answer
+	ctx  context.Context // of requests for parts
+	mu   sync.Mutex      // held from a message to its answer
 	from io.ReadCloser
 	to   io.WriteCloser
 
@@ -95,7 +104,7 @@ func (a *adapter) ask(ctx context.Context, m message) ([][]byte, error) {
 
 // askForParts asks the adapter for the parts of its tables.
 func (a *adapter) askForParts() error {
-	texts, err := a.ask(context.Background(), message{[]byte("parts")})
+	texts, err := a.ask(a.ctx, message{[]byte("parts")})
 	var parts []worker.Part
 	for ; err == nil && len(texts) >= partTexts; texts = texts[partTexts:] {
 		var p worker.Part

@@ -226,20 +226,7 @@ func (p *process) ask(request [][]byte) ([][]byte, error) {
 // train runs a verb of halfspace whose passes an engine makes. It returns what the command says.
 func (e *engine) train(t *testing.T, args ...string) (said string, err error) {
 	t.Helper()
-	requestFrom, requestTo, err := os.Pipe()
-	require.NoError(t, err)
-	answerFrom, answerTo, err := os.Pipe()
-	require.NoError(t, err)
-	cmd := command(args...)
-	cmd.Env = append(cmd.Env, fmt.Sprintf("HALFSPACE_CLUSTER=3,4,2,%d", len(e.parts)))
-	cmd.ExtraFiles = []*os.File{answerFrom, requestTo}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	require.NoError(t, cmd.Start())
-	answerFrom.Close()
-	requestTo.Close()
-	defer requestFrom.Close()
-	defer answerTo.Close()
+	driver, requestFrom, answerTo := startDriver(t, len(e.parts), args...)
 	for {
 		m, err := receive(requestFrom)
 		if err != nil {
@@ -260,8 +247,30 @@ func (e *engine) train(t *testing.T, args ...string) (said string, err error) {
 			break
 		}
 	}
-	err = cmd.Wait()
-	return out.String(), err
+	err = driver.Wait()
+	return driver.Stdout.(*bytes.Buffer).String(), err
+}
+
+// startDriver starts a verb of halfspace as an adapter does, and returns the adapter's ends of the pipes.
+func startDriver(t *testing.T, parts int, args ...string) (cmd *exec.Cmd, requestFrom, answerTo *os.File) {
+	t.Helper()
+	requestFrom, requestTo, err := os.Pipe()
+	require.NoError(t, err)
+	answerFrom, answerTo, err := os.Pipe()
+	require.NoError(t, err)
+	cmd = command(args...)
+	cmd.Env = append(cmd.Env, fmt.Sprintf("HALFSPACE_CLUSTER=3,4,2,%d", parts))
+	cmd.ExtraFiles = []*os.File{answerFrom, requestTo}
+	cmd.Stdout = new(bytes.Buffer)
+	cmd.Stderr = cmd.Stdout
+	require.NoError(t, cmd.Start())
+	answerFrom.Close()
+	requestTo.Close()
+	t.Cleanup(func() {
+		requestFrom.Close()
+		answerTo.Close()
+	})
+	return cmd, requestFrom, answerTo
 }
 
 // newEngine starts an engine with some workers.
@@ -433,6 +442,43 @@ func TestRefusals(t *testing.T) {
 	}
 	if said, err = e.train(t, "train", dir, "--label", "none"); err == nil || strings.Count(said, "\n") != 1 || !strings.Contains(said, `"none"`) {
 		t.Errorf("a label that isn't there: %v: %s", err, said)
+	}
+}
+
+// TestInterrupt: an interrupt ends the command while it waits for the answer to a pass, or for bytes of a part.
+func TestInterrupt(t *testing.T) {
+	dir := makeNumbers(t, ".parquet")
+	text, err := os.ReadFile(filepath.Join(dir, "0.parquet"))
+	require.NoError(t, err)
+	e := &engine{parts: []part{{URL: "frame://table/0.parquet", Rows: 9000, Size: int64(len(text)), Sum: "0", file: filepath.Join(dir, "0.parquet")}}}
+	for _, c := range []struct {
+		word string
+		args []string
+	}{{"pass", []string{dir, "--algo", "lda"}}, {"read", []string{e.parts[0].URL, "--algo", "ftrl"}}} {
+		parts := e.parts
+		if c.word == "pass" {
+			parts = nil
+		}
+		driver, requestFrom, answerTo := startDriver(t, len(parts), append([]string{"train", "--label", "label", "--out", filepath.Join(t.TempDir(), "m.json")}, c.args...)...)
+		for {
+			m, err := receive(requestFrom)
+			if err != nil {
+				t.Fatalf("before the request %s: %v: %s", c.word, err, driver.Stdout)
+			}
+			if string(m[0]) == c.word {
+				break
+			}
+			require.NoError(t, send(answerTo, e.describe(t)...))
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- driver.Wait() }()
+		require.NoError(t, driver.Process.Signal(os.Interrupt))
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			driver.Process.Kill()
+			t.Errorf("the command waits for the answer to %s", c.word)
+		}
 	}
 }
 
