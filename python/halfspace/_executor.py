@@ -213,7 +213,8 @@ TRIES = 3  # in a task, before Spark tries the task on another executor
 
 def ask(setup: Setup, request: list[bytes]) -> list[bytes]:
     """Return the answer of the process of this executor to a request. A process that ends is started again."""
-    for left in reversed(range(TRIES)):
+    why = ""
+    for _ in range(TRIES):
         path = ""
         try:
             with connect(setup) as connection:
@@ -224,11 +225,12 @@ def ask(setup: Setup, request: list[bytes]) -> list[bytes]:
                         answer = read(file)
                         if answer:
                             return answer
-        except OSError:
-            pass
-        if left == 0:
-            raise Lost(f"{executor()[1]}: the process of halfspace ended {TRIES} times in one pass: {said(path)}")
-    raise AssertionError
+            why = said(path)
+        except OSError as error:
+            why = f"{error}; {said(path)}" if path else str(error)
+        except Lost as error:
+            raise Lost(f"{executor()[1]}: {error}") from None
+    raise Lost(f"{executor()[1]}: the process of halfspace gave no answer in {TRIES} tries: {why}")
 
 
 class Job(NamedTuple):

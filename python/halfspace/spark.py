@@ -404,9 +404,11 @@ def _cause(error: Exception) -> str:
     lost = re.findall(r"^(?:[\w.]*\.)?Lost: (.*)$", text, re.MULTILINE)
     if lost:
         return lost[-1]
+    place = re.search(r"\((\S+) executor (\w+)\): ", text)
+    name = f"executor {place[2]} on host {place[1]}: " if place else ""
     raised = re.findall(r"^(?:[\w.]*\.)?(\w+(?:Error|Interrupt): .*)$", text.split("JVM stacktrace")[0], re.MULTILINE)
     if raised and "Traceback" in text:
-        return f"a Python worker of Spark failed: {raised[-1]}"
+        return f"{name}a Python worker of Spark failed: {raised[-1]}"
     failed = re.search(r"most recent failure: (?:Lost task \S+ in stage \S+ \(TID \d+\) )?(.*)", text)
     if failed:
         return f"Spark gave up a pass: {failed[1]}"

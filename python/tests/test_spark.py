@@ -271,6 +271,22 @@ def test_memory(spark, files):
     assert got.text == halfspace.train(files / "wide.parquet", "label", progress=False, algo="averaged", shards=2).text
 
 
+def test_causes(tmp_path, monkeypatch):
+    """A process that can't be reached or started, and a task that fails, are errors that name the executor and the cause."""
+    from halfspace import _executor
+    command = tmp_path / "halfspace"
+    command.write_text("")
+    monkeypatch.setenv("HALFSPACE_BINARY", str(command))
+    with pytest.raises(_executor.Lost, match="executor on host .*: .*halfspace does not start: .*Permission denied"):
+        _executor.ask(_executor.Setup("", ""), [b"compute"])
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    with pytest.raises(_executor.Lost, match="executor on host .*: .*No such file or directory: '/nowhere/"):
+        _executor.ask(_executor.Setup("", ""), [b"compute"])
+    failed = ("Job aborted due to stage failure: Task 1 in stage 6.0 failed 4 times, most recent failure: Lost task 1.3 in stage 6.0 (TID 12) (10.0.0.7 executor 3): "
+              "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File \"x.py\", line 1, in store\nOSError: [Errno 28] No space left on device\n")
+    assert halfspace.spark._cause(Exception(failed)) == "executor 3 on host 10.0.0.7: a Python worker of Spark failed: OSError: [Errno 28] No space left on device"
+
+
 def test_changed(spark, tmp_path, files):
     """Another file on the executors than the driver saw ends the training, and the sentence names an executor."""
     path = tmp_path / "a.parquet"
