@@ -124,7 +124,7 @@ func Open(ctx context.Context, paths []string, opt Options, b Budget) (*Rows, er
 		return t.openCache(ctx, opt, b)
 	}
 	if b.Engine != nil && opt.Spec == nil {
-		if opt.Cluster, err = b.Engine(SharedPlan{}, 0); err != nil {
+		if opt.Cluster, err = b.Engine(SharedPlan{}, 0, opt.Memory); err != nil {
 			return nil, err
 		}
 	}

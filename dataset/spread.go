@@ -141,8 +141,9 @@ func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
 }
 
 // An Engine opens the rows of a plan in other processes, which make passes over them. rows is the number of these rows. For
-// the plan without a file, it returns the processes that learn the features; see Options.Cluster.
-type Engine func(plan SharedPlan, rows int64) (block.Cluster, error)
+// the plan without a file, it returns the processes that learn the features; see Options.Cluster. memory is Options.Memory, for what this
+// process computes of the passes.
+type Engine func(plan SharedPlan, rows, memory int64) (block.Cluster, error)
 
 // distributedRows is a stream whose rows a cluster reads too.
 type distributedRows struct {
@@ -159,7 +160,7 @@ func (p *Plan) openDistributed(ctx context.Context, of Engine) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := of(p.Shared(stream.Spec()), stream.Rows())
+	cluster, err := of(p.Shared(stream.Spec()), stream.Rows(), p.table.opt.Memory)
 	if err != nil {
 		return nil, err
 	}

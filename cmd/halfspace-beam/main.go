@@ -220,7 +220,7 @@ func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int
 			}
 		}
 	}()
-	engine := func(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
+	engine := func(plan dataset.SharedPlan, rows, _ int64) (block.Cluster, error) {
 		c, err := cluster.New(options(), worker.Files{Plan: plan, Rows: rows})
 		if err == nil {
 			clusters = append(clusters, c)

@@ -86,7 +86,7 @@ func TestLargePiece(t *testing.T) {
 	training, chunkBytes := trainingOf(t, 10*block.ChunkRows)
 	w := New(4*chunkBytes, "--memory")
 	_, _, err := w.rows(t.Context(), training, []int64{0, 1, 2})
-	if want := fmt.Sprintf("give %d MiB with --memory", (8*chunkBytes+1<<20-1)>>20); err == nil || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("give %d MiB with Memory", (8*chunkBytes+1<<20-1)>>20); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	w = New(0, "")

@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 	"halfspace/internal/objects"
 )
 
@@ -82,7 +83,7 @@ func (w *Worker) take(ctx context.Context, d *table, chunks []int64) (taken int6
 		needed := 2 * (taken + d.bytesOf(0)) // other shards may have a chunk more
 		return 0, fmt.Errorf("%s of the rows take %s, and at most %s, half of the memory, may hold rows: give %d MiB with %s, "+
 			"or use more shards", humanize.Plural(int64(len(chunks)), "chunk"), humanize.Size(taken), humanize.Size(w.mostBytes),
-			(needed+mebibyte-1)/mebibyte, w.option)
+			(needed+mebibyte-1)/mebibyte, message.Translate(w.option))
 	}
 	taken = min(taken, w.mostBytes) // nobody set a limit: the piece computes alone
 	if err := w.inUse.Acquire(ctx, taken); err != nil {

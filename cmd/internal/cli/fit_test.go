@@ -70,7 +70,7 @@ func TestFitAsCommand(t *testing.T) {
 func TestRemoteShares(t *testing.T) {
 	inParallel(t)
 	data := noisy(t, "13000")
-	engine := func(p dataset.SharedPlan, _ int64) (block.Cluster, error) {
+	engine := func(p dataset.SharedPlan, _, _ int64) (block.Cluster, error) {
 		rows := block.NewData(new(schema.Spec), nil)
 		if len(p.Paths) > 0 {
 			plan := require.Value(p.Plan(context.Background(), 0))(t)

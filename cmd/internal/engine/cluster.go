@@ -32,7 +32,7 @@ func FromEnvironment(ctx context.Context) dataset.Engine {
 	}
 	a, err := newAdapter(ctx, value)
 	if err != nil {
-		return func(dataset.SharedPlan, int64) (block.Cluster, error) { return nil, err }
+		return func(dataset.SharedPlan, int64, int64) (block.Cluster, error) { return nil, err }
 	}
 	return a.cluster
 }
@@ -67,9 +67,10 @@ type adapter struct {
 	from io.ReadCloser
 	to   io.WriteCloser
 
-	workers int          // goroutines of a worker
-	parts   worker.Parts // of the adapter's tables
-	blocks  blocks       // of parts
+	workers int            // goroutines of a worker
+	parts   worker.Parts   // of the adapter's tables
+	here    *worker.Worker // computes the pieces that no other host can; nil before the first cluster
+	blocks  blocks         // of parts
 }
 
 // ask sends a message, and returns the texts of the answer after "ok", or the sentence of "no" as an error.
@@ -128,7 +129,7 @@ type cluster struct {
 }
 
 // cluster returns a cluster for the rows of a plan; see dataset.Engine.
-func (a *adapter) cluster(plan dataset.SharedPlan, rows int64) (block.Cluster, error) {
+func (a *adapter) cluster(plan dataset.SharedPlan, rows, memory int64) (block.Cluster, error) {
 	t, err := worker.NewTraining(worker.Files{Plan: plan, Rows: rows}, a.workers)
 	if err != nil {
 		return nil, err
@@ -140,7 +141,12 @@ func (a *adapter) cluster(plan dataset.SharedPlan, rows int64) (block.Cluster, e
 			humanize.Count(rows))
 	}
 	coded, err := distributed.Encode(*t)
-	return &cluster{a, t, coded, worker.New(0, "")}, err
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.here == nil {
+		a.here = worker.New(memory, "--memory")
+	}
+	return &cluster{a, t, coded, a.here}, err
 }
 
 // rowsOf returns the number of rows of parts.

@@ -386,6 +386,10 @@ func TestParts(t *testing.T) {
 		}
 		checkSame(t, options, got, want)
 	}
+	args := append([]string{"train", "--label", "label", "--algo", "averaged", "--shards", "3", "--memory", "512KiB", "--out", filepath.Join(t.TempDir(), "m.json")}, urls...)
+	if said, err := e.train(t, args...); err == nil || !strings.Contains(said, "give 2 MiB with --memory, or use more shards") {
+		t.Errorf("a driver with too little memory for a shard of two parts: %v: %s", err, said)
+	}
 	e.workers[0], e.workers[1] = e.workers[1], e.workers[0]
 	said, err := e.train(t, append([]string{"train", "--label", "label", "--algo", "svm", "--out", filepath.Join(t.TempDir(), "m.json")}, urls...)...)
 	if err == nil || strings.Count(said, "\n") != 1 || !strings.Contains(said, "another host has these rows") {
