@@ -3,13 +3,17 @@ package objects
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -42,7 +46,7 @@ func (s *service) putParts(ctx context.Context, bucket, key string, file *os.Fil
 	u.id = begun.UploadId
 	tags, err := u.parts(ctx, file, size)
 	if err == nil {
-		err = u.complete(ctx, tags)
+		err = u.complete(ctx, tags, size)
 	}
 	if err != nil {
 		u.abort(ctx)
@@ -75,8 +79,9 @@ func (u *upload) parts(ctx context.Context, file *os.File, size int64) ([]string
 	return tags, all.Wait()
 }
 
-// complete makes the parts an object. The service may answer 200 before it knows, and then say in the body that it failed.
-func (u *upload) complete(ctx context.Context, tags []string) error {
+// complete makes the parts an object. The service may answer 200 before it knows, and then say in the body that it failed. If an answer is
+// lost, the object may be there: then the service knows the upload no more.
+func (u *upload) complete(ctx context.Context, tags []string, size int64) error {
 	type part struct {
 		PartNumber int
 		ETag       string
@@ -97,11 +102,34 @@ func (u *upload) complete(ctx context.Context, tags []string) error {
 		Code, Message string
 	}
 	err = u.post(ctx, url.Values{"uploadId": {u.id}}, io.NewSectionReader(bytes.NewReader(body), 0, int64(len(body))), &said)
+	var status *statusError
+	lost := errors.Is(err, errCut) || errors.As(err, &status) && status.code == http.StatusNotFound && status.try > 1
+	if lost && u.isComplete(ctx, tags, size) {
+		return nil
+	}
 	if err == nil && said.XMLName.Local == "Error" {
 		err = &files.StoreError{Text: fmt.Sprintf("the store didn't join the parts of the object (%s: %s): try again",
 			said.Code, said.Message)}
 	}
 	return err
+}
+
+// isComplete tells whether the object is there, with its size and the tag that its parts make.
+func (u *upload) isComplete(ctx context.Context, tags []string, size int64) bool {
+	r, err := u.do(ctx, request{method: http.MethodHead, bucket: u.bucket, key: u.key})
+	if err != nil {
+		return false
+	}
+	r.Body.Close()
+	sum, tag := md5.New(), strings.Trim(r.Header.Get("ETag"), `"`)
+	for _, part := range tags {
+		of, err := hex.DecodeString(strings.Trim(part, `"`))
+		if err != nil || len(of) != md5.Size {
+			tag = "" // the service has tags of its own kind
+		}
+		sum.Write(of)
+	}
+	return r.ContentLength == size && (!strings.Contains(tag, "-") || tag == fmt.Sprintf("%x-%d", sum.Sum(nil), len(tags)))
 }
 
 // abort gives the parts up, also if ctx has ended: a service keeps and charges parts that nobody gives up.
@@ -114,6 +142,8 @@ func (u *upload) abort(ctx context.Context) {
 	}
 }
 
+var errCut = errors.New("the answer was cut")
+
 // post makes a request, and decodes the XML of the answer.
 func (u *upload) post(ctx context.Context, query url.Values, body *io.SectionReader, answer any) error {
 	r, err := u.do(ctx, request{method: http.MethodPost, bucket: u.bucket, key: u.key, query: query, body: body})
@@ -121,5 +151,8 @@ func (u *upload) post(ctx context.Context, query url.Values, body *io.SectionRea
 		return err
 	}
 	defer r.Body.Close()
-	return xml.NewDecoder(r.Body).Decode(answer)
+	if err := xml.NewDecoder(r.Body).Decode(answer); err != nil {
+		return fmt.Errorf("%w: %w", errCut, err)
+	}
+	return nil
 }

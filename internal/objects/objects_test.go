@@ -3,19 +3,26 @@ package objects
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"halfspace/internal/files"
 	"halfspace/internal/objects/servers"
+	"halfspace/internal/require"
 )
 
 // each runs a test with a server of each service.
@@ -211,4 +218,74 @@ func TestParts(t *testing.T) {
 			t.Errorf("%q, error %v", all, err)
 		}
 	})
+}
+
+// TestLostAnswer: an upload is done if the answer that says so is lost, and the object is there.
+func TestLostAnswer(t *testing.T) {
+	defer func(d time.Duration) { retryPause = d }(retryPause)
+	retryPause = time.Millisecond
+	each(t, func(t *testing.T, s *servers.Server, root string) {
+		of := services[files.Scheme(root)]
+		of.putBytes, of.partBytes = 6<<20, 5<<20
+		var completions atomic.Int64
+		s.AfterRequest = func(r *http.Request) {
+			if r.Method == http.MethodPost && r.URL.Query().Has("uploadId") && completions.Add(1) == 1 {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		want := newMemoryObject(11<<20, 1).text
+		put(t, root+"large", want)
+		if got, err := Get(t.Context(), root+"large"); err != nil || !bytes.Equal(got, want) || completions.Load() != 2 {
+			t.Errorf("%d bytes after %d completions, error %v", len(got), completions.Load(), err)
+		}
+	})
+}
+
+// TestLostUpload: an upload that the service doesn't know is an error, unless the object that is there has the size and the tag of the parts.
+func TestLostUpload(t *testing.T) {
+	defer func(d time.Duration) { retryPause = d }(retryPause)
+	retryPause = time.Millisecond
+	const part = "0cc175b9c0f1b6a831c399e269772661" // MD5 of "a"
+	for name, c := range map[string]struct {
+		tag          string
+		size, losses int // losses: of the answers to the first requests to complete
+		cut, ok      bool
+	}{
+		"lost": {"%s", 11 << 20, 1, false, true}, "cut": {"%s", 11 << 20, 0, true, true}, "not lost": {"%s", 11 << 20, 0, false, false},
+		"another size": {"%s", 10 << 20, 1, false, false}, "another tag": {part + "-3", 11 << 20, 1, false, false}, "no tag": {"", 11 << 20, 1, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, nil)
+			sums := md5.Sum(bytes.Repeat(require.Value(hex.DecodeString(part))(t), 3))
+			tag := strings.Replace(c.tag, "%s", fmt.Sprintf("%x-3", sums), 1)
+			completions := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				io.Copy(io.Discard, r.Body)
+				switch {
+				case r.URL.Query().Has("uploads"):
+					io.WriteString(w, "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>")
+				case r.Method == http.MethodPut:
+					w.Header().Set("ETag", strconv.Quote(part))
+				case r.Method == http.MethodHead:
+					w.Header().Set("ETag", strconv.Quote(tag))
+					w.Header().Set("Content-Length", strconv.Itoa(c.size))
+				case r.Method == http.MethodPost && c.cut:
+					io.WriteString(w, "<CompleteMultipart")
+				case r.Method == http.MethodPost:
+					if completions++; completions <= c.losses {
+						panic(http.ErrAbortHandler)
+					}
+					w.WriteHeader(http.StatusNotFound)
+					io.WriteString(w, "<Error><Code>NoSuchUpload</Code></Error>")
+				}
+			}))
+			defer server.Close()
+			t.Setenv("AWS_ENDPOINT_URL", server.URL)
+			Use(t.Context(), 0)
+			services["s3"].putBytes, services["s3"].partBytes = 6<<20, 5<<20
+			if err := Put(t.Context(), "s3://rows/large", bytes.NewReader(make([]byte, 11<<20))); (err == nil) != c.ok {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
 }

@@ -30,6 +30,7 @@ type request struct {
 type statusError struct {
 	code int
 	text string // the reason that the service gives
+	try  int    // number of the try that has this answer, from 1 on
 }
 
 func (e *statusError) Error() string {
@@ -73,7 +74,7 @@ func (s *service) do(ctx context.Context, q request) (*http.Response, error) {
 		}
 		if err == nil {
 			again := learned < 2 && s.learn(q.bucket, answer)
-			err = statusOf(answer)
+			err = statusOf(answer, try)
 			if again {
 				learned++
 				continue
@@ -131,11 +132,11 @@ func (s *service) once(ctx context.Context, q request, sum string) (*http.Respon
 	return client.Do(r)
 }
 
-// statusOf returns the error of an answer, and closes it.
-func statusOf(r *http.Response) error {
+// statusOf returns the error of the answer to a try, and closes it.
+func statusOf(r *http.Response, try int) error {
 	defer r.Body.Close()
 	var said struct{ Code, Message string }
-	err := &statusError{code: r.StatusCode}
+	err := &statusError{code: r.StatusCode, try: try}
 	if xml.NewDecoder(io.LimitReader(r.Body, 64<<10)).Decode(&said) == nil && said.Code != "" {
 		err.text = said.Code + ": " + said.Message
 	}

@@ -24,6 +24,7 @@ type Server struct {
 	Requests      atomic.Int64
 	FailureEvery  atomic.Int64          // of this number of requests, one has status 503 and one is cut short; 0: no request fails
 	BeforeRequest func(r *http.Request) // unless nil, it is called before each request
+	AfterRequest  func(r *http.Request) // unless nil, it is called when a request was carried out; a panic loses the answer
 	handler       http.Handler
 
 	mu       sync.Mutex
@@ -55,6 +56,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if want := r.Header.Get(s.require); want != "" && want != version {
 		http.Error(w, "another version", http.StatusPreconditionFailed)
 		return
+	}
+	if s.AfterRequest != nil {
+		defer s.AfterRequest(r)
 	}
 	c := &counter{w, &s.SentBytes, bytesLeft, s.version, version, false}
 	if s.handler.ServeHTTP(c, r); !c.begun {
