@@ -88,6 +88,15 @@ func (s *SharedPlan) Fields() []any {
 	return []any{&s.Paths, &s.text, &s.raw, &s.labels, &s.weights, &s.memory, &s.plan, &s.versions, &s.constants}
 }
 
+// LocalFiles returns, for each of Paths, the local file by whose content processes can tell whether they see the same data: the file itself,
+// or the commit of a Delta table's version. It is "" for an object of a store.
+func (s *SharedPlan) LocalFiles() (all []string) {
+	for _, p := range s.Paths {
+		all = append(all, source.LocalFile(p))
+	}
+	return all
+}
+
 // Spec describes the features and classes of the blocks.
 func (s *SharedPlan) Spec() *schema.Spec { return s.plan.Spec }
 

@@ -12,7 +12,6 @@ import (
 	"halfspace/internal/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/distributed"
-	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/internal/message"
@@ -158,7 +157,7 @@ func (w *Worker) open(ctx context.Context, t *Training) (*table, error) {
 		return nil, err
 	}
 	key := string(coded)
-	sources, err := localSourcesOf(t.Files.Plan.Paths)
+	sources, err := localSourcesOf(&t.Files.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -214,19 +213,18 @@ func (w *Worker) keepObjects() {
 	objects.Keep(paths...)
 }
 
-// localSourcesOf returns the local files among paths as they are now. The versions of objects are in the options of a Training.
-func localSourcesOf(paths []string) ([]cache.Source, error) {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return files.Scheme(p) != "" })
-	return dataset.SourcesOf(paths)
+// localSourcesOf returns the local files of a plan as they are now. The versions of objects are in the options of a Training.
+func localSourcesOf(plan *dataset.SharedPlan) ([]cache.Source, error) {
+	return dataset.SourcesOf(slices.DeleteFunc(plan.LocalFiles(), func(p string) bool { return p == "" }))
 }
 
-// fingerprintsOf returns a fingerprint of each file: of a local file its size and the SHA-256 of its first and last 64 KiB, "" of an
-// object. A Parquet file ends with the places and statistics of its columns. So a file that was replaced by another file has another
-// fingerprint, and a copy on another host has the same fingerprint.
-func fingerprintsOf(paths []string) ([]string, error) {
-	fingerprints := make([]string, len(paths))
-	for i, path := range paths {
-		if files.Scheme(path) != "" {
+// fingerprintsOf returns a fingerprint for each path of a plan: of a local file its size and the SHA-256 of its first and last 64 KiB, "" of
+// an object. A Parquet file ends with the places and statistics of its columns. So a file that was replaced by another file has another
+// fingerprint, and a copy on another host has the same fingerprint. A commit of a Delta table names files that don't change.
+func fingerprintsOf(plan *dataset.SharedPlan) ([]string, error) {
+	fingerprints := make([]string, len(plan.Paths))
+	for i, path := range plan.LocalFiles() {
+		if path == "" {
 			continue
 		}
 		var err error
@@ -259,16 +257,20 @@ func fingerprintOf(path string) (string, error) {
 
 // checkFingerprints returns an error if this process sees other files than the driver.
 func checkFingerprints(t *Training) error {
-	for i, path := range t.Files.Plan.Paths {
+	for i, path := range t.Files.Plan.LocalFiles() {
 		if i >= len(t.Fingerprints) || t.Fingerprints[i] == "" {
 			continue
 		}
-		switch fingerprint, err := fingerprintOf(path); {
-		case err != nil:
-			return err
-		case fingerprint != t.Fingerprints[i]:
+		fingerprint := ""
+		if path != "" {
+			var err error
+			if fingerprint, err = fingerprintOf(path); err != nil {
+				return err
+			}
+		}
+		if fingerprint != t.Fingerprints[i] {
 			return fmt.Errorf("%s: a worker sees another file than the process that trains: give all hosts the same "+
-				"file, and try again", path)
+				"file, and try again", t.Files.Plan.Paths[i])
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func TestFingerprints(t *testing.T) {
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			m, err := fingerprintsOf([]string{path, "s3://bucket/object"})
+			m, err := fingerprintsOf(&dataset.SharedPlan{Paths: []string{path, "s3://bucket/object"}})
 			if err != nil || m[1] != "" {
 				t.Fatal(m, err)
 			}

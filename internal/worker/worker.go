@@ -37,7 +37,7 @@ type Training struct {
 
 // NewTraining returns a training on files as this process sees them.
 func NewTraining(files Files, workers int) (*Training, error) {
-	fingerprints, err := fingerprintsOf(files.Plan.Paths)
+	fingerprints, err := fingerprintsOf(&files.Plan)
 	return &Training{Name: rand.Text(), Files: files, Fingerprints: fingerprints, Workers: workers}, err
 }
 

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
@@ -350,6 +351,34 @@ func TestSame(t *testing.T) {
 			}
 			checkSame(t, options, got, want)
 		}
+	}
+}
+
+// TestLakes: workers read the version of a lake table that the driver reads. A table that changes is an error.
+func TestLakes(t *testing.T) {
+	tables := require.Value(zip.OpenReader("../../../dataset/testdata/lakes/tables.zip"))(t)
+	defer tables.Close()
+	dir, e := t.TempDir(), newEngine(t, 2)
+	require.NoError(t, os.CopyFS(dir, tables))
+	for _, table := range []string{"deltalake_plain", "deltalake_cleaned_log", "spark_delta_vectors", "pyiceberg_plain"} {
+		want, got := filepath.Join(t.TempDir(), "want.json"), filepath.Join(t.TempDir(), "got.json")
+		args := []string{"train", filepath.Join(dir, table), "--label", "b", "--features", "x,f", "--algo", "lda"}
+		run(t, append(args, "--out", want)...)
+		e.passes = 0
+		if said, err := e.train(t, append(args, "--out", got)...); err != nil || e.passes == 0 {
+			t.Errorf("%s: %d passes, error %v: %s", table, e.passes, err, said)
+			continue
+		}
+		checkSame(t, table, got, want)
+	}
+	e.kill = func(pass int) *process {
+		commits := require.Value(filepath.Glob(filepath.Join(dir, "deltalake_plain", "_delta_log", "*.json")))(t)
+		require.NoError(t, os.WriteFile(commits[len(commits)-1], []byte("{}\n"), 0o600))
+		return nil
+	}
+	said, err := e.train(t, "train", filepath.Join(dir, "deltalake_plain"), "--label", "b", "--algo", "lda", "--out", filepath.Join(t.TempDir(), "m.json"))
+	if err == nil || !strings.Contains(said, "try again") {
+		t.Errorf("a table that changes: %v: %s", err, said)
 	}
 }
 

@@ -61,9 +61,9 @@ func (l *lister) walk(dir string, all bool, visit func(path string)) error {
 	return nil
 }
 
-// isFolder returns true if a link leads to a folder.
-func isFolder(link string) bool {
-	info, err := os.Stat(link)
+// isFolder returns true if a path, or a link there, leads to a folder.
+func isFolder(p string) bool {
+	info, err := os.Stat(p)
 	return err == nil && info.IsDir()
 }
 

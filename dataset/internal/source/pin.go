@@ -67,6 +67,23 @@ func PinOf(p string) *Pin {
 	return &Pin{Path: p, Kind: Delta, Folder: found[1], Version: version}
 }
 
+// LocalFile returns the local file by whose content two processes can tell whether they see the same data at a path of Expand's results: the
+// file at the path, or the commit of a Delta table's version. It returns "" for an object, and if the log has no such commit any more.
+func LocalFile(p string) string {
+	found := pinned().FindStringSubmatch(p)
+	switch {
+	case files.Scheme(p) != "":
+		return ""
+	case found == nil || isRegular(p) || !isFolder(InFolder(found[1], DeltaLog)):
+		return p
+	}
+	version, _ := strconv.ParseInt(found[2], 10, 64)
+	if commit := InFolder(found[1], DeltaLog, fmt.Sprintf("%020d.json", version)); isRegular(commit) {
+		return commit
+	}
+	return ""
+}
+
 // Number returns the text of the version.
 func (p *Pin) Number() string { return strconv.FormatInt(p.Version, 10) }
 
