@@ -142,7 +142,7 @@ python: build ## the Python package: its tests with Debian's scikit-learn, then 
 	./.ci/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
 	(cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests) && PYTHON=$(PYTHON) python/versions.sh
 
-SPARK_PACKAGES := pyspark==4.3.0 pyarrow==26.0.1 pandas==2.3.3 pytest
+SPARK_PACKAGES := pyspark==4.3.0 pyarrow==26.0.1 pandas==2.3.3 pytest deltalake==1.6.6 moto[server]==5.2.5
 
 # The command of another version is for the test that driver and executors refuse each other.
 spark: build ## halfspace.spark on Spark, with two executors on this computer; KILLS is how often processes are killed

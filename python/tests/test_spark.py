@@ -4,6 +4,7 @@ HALFSPACE_SPARK_KILLS is the number of processes that test_kills kills.
 """
 
 import contextlib
+import importlib.util
 import os
 import random
 import re
@@ -16,6 +17,8 @@ import tempfile
 import textwrap
 import threading
 import time
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -42,9 +45,29 @@ def session(master, **conf):
 
 
 @pytest.fixture(scope="module")
-def spark():
+def bucket():
+    """Return the variables of the environment with which s3://rows is a bucket of the server moto."""
+    if importlib.util.find_spec("moto") is None:
+        yield {}
+        return
+    with socket.socket() as one:
+        one.bind(("localhost", 0))
+        port = one.getsockname()[1]
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: _listens(port))
+    address = f"http://127.0.0.1:{port}"
+    urllib.request.urlopen(urllib.request.Request(f"{address}/rows", method="PUT")).close()
+    yield {"AWS_ENDPOINT_URL": address, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+           "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+    server.kill()
+    server.wait()
+
+
+@pytest.fixture(scope="module")
+def spark(bucket):
     # the executors must have no command of their own: the driver sends it
-    spark = session("local-cluster[2,1,1024]", **{"spark.executorEnv.HALFSPACE_BINARY": "/nowhere"})
+    environment = {"HALFSPACE_BINARY": "/nowhere", **bucket}
+    spark = session("local-cluster[2,1,1024]", **{f"spark.executorEnv.{name}": value for name, value in environment.items()})
     application = spark.sparkContext.applicationId
     yield spark
     spark.stop()
@@ -103,6 +126,48 @@ def test_sparse(spark, files, options):
 def test_prepared(spark, files, options):
     """Three classes, texts and missing numbers."""
     same(spark, files / "mixed.parquet", **options)
+
+
+@pytest.fixture
+def in_bucket(bucket, monkeypatch):
+    """Return a function that puts the files of a folder into the bucket, and returns the folder's URL."""
+    if not bucket:
+        pytest.skip("the package moto is missing: make spark installs it")
+    for name, value in bucket.items():
+        monkeypatch.setenv(name, value)
+
+    def put(folder):
+        for path in folder.rglob("*"):
+            if path.is_file():
+                url = f"{bucket['AWS_ENDPOINT_URL']}/rows/{folder.name}/{urllib.parse.quote(str(path.relative_to(folder)))}"
+                request = urllib.request.Request(url, path.read_bytes(), {"Content-Type": "application/octet-stream"}, method="PUT")
+                urllib.request.urlopen(request).close()
+        return f"s3://rows/{folder.name}"
+    return put
+
+
+def test_bucket(spark, files, in_bucket):
+    """Objects of a bucket, which the executors read, have the model of the files."""
+    url = in_bucket(files / "dense")
+    for options in dict(algo="logistic", l2=1, standardize=True), dict(algo="averaged", shards=3, epochs=2):
+        want = halfspace.train(files / "dense", "label", progress=False, **options)
+        assert halfspace.spark.train(spark, url, "label", progress=False, **options).text == want.text
+
+
+@pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")
+def test_lake(spark, files, tmp_path, in_bucket):
+    """A Delta table with deleted rows, and a column in the names of its folders, in a folder and in a bucket, has the model of one machine."""
+    lake = pytest.importorskip("deltalake")
+    import pyarrow
+    import pyarrow.parquet
+    for number in range(2):
+        rows = pyarrow.parquet.read_table(files / "dense" / f"{number}.parquet")
+        rows = rows.append_column("site", pyarrow.array([f"site {at % 3}" for at in range(rows.num_rows)]))
+        lake.write_deltalake(str(tmp_path / "table"), rows, mode="append", partition_by=["site"])
+    lake.DeltaTable(str(tmp_path / "table")).delete("x0 > 1")
+    for path in tmp_path / "table", in_bucket(tmp_path / "table"):
+        same(spark, path, algo="logistic", l2=1)
+        same(spark, path, algo="averaged", shards=2, epochs=2, order="shuffle")
 
 
 def processes(spark):
