@@ -150,8 +150,8 @@ func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
 }
 
 // An Engine opens the rows of a plan in other processes, which make passes over them. rows is the number of these rows. For
-// the plan without a file, it returns the processes that learn the features; see Options.Cluster. memory is Options.Memory, for what this
-// process computes of the passes.
+// the plan without a file, it returns the processes that learn the features; see Options.Cluster. memory is Options.Memory, the limit of
+// the pieces that this process computes.
 type Engine func(plan SharedPlan, rows, memory int64) (block.Cluster, error)
 
 // distributedRows is a stream whose rows a cluster reads too.
