@@ -27,7 +27,7 @@ import pytest
 pyspark = pytest.importorskip("pyspark")
 import halfspace  # noqa: E402
 import halfspace.spark  # noqa: E402
-from conftest import FULL  # noqa: E402
+from conftest import FULL, ROOT  # noqa: E402
 
 KILLS = int(os.environ.get("HALFSPACE_SPARK_KILLS", "3"))
 ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost", "PYSPARK_PYTHON": sys.executable}
@@ -500,10 +500,21 @@ def test_command(files, tmp_path):
         out.unlink()
 
 
+def test_submit(files, tmp_path):
+    """The line of docs/distributed.md with spark-submit trains as the command does."""
+    line = re.search("^spark-submit .*$", (ROOT / "docs" / "distributed.md").read_text(), re.MULTILINE)[0]
+    for before, after in ("DATA", files / "dense"), ("--label y", "--label label --algo lda"), ("m.json", tmp_path / "m.json"):
+        assert before in line
+        line = line.replace(before, str(after))
+    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env={**os.environ, "PATH": os.pathsep.join(folders)})
+    assert done.returncode == 0 and "lda" in done.stdout, done.stderr[-2000:]
+    assert halfspace.Model.load(tmp_path / "m.json").text == halfspace.train(files / "dense", "label", algo="lda", progress=False).text
+
+
 def test_example():
     """The program that docs/distributed.md shows."""
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, str(root / "examples" / "python" / "on_spark.py"), str(root / "examples" / "breast-cancer.parquet")],
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / "python" / "on_spark.py"), str(ROOT / "examples" / "breast-cancer.parquet")],
                           capture_output=True, text=True, env={**os.environ, "PYSPARK_SUBMIT_ARGS": "--master local[2] pyspark-shell"})
     assert done.returncode == 0 and "['prediction', 'rawPrediction', 'probability']" in done.stdout, done.stderr[-2000:]
 
