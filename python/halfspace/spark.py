@@ -523,6 +523,9 @@ class Classifier(Columns, SparkEstimator, DefaultParamsReadable, DefaultParamsWr
         missing = [name for name in names if name not in dataset.columns]
         if missing:
             raise HalfspaceError(f"the DataFrame has no column {missing[0]!r}: its columns are {', '.join(map(repr, dataset.columns))}")
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise HalfspaceError(f"the column {twice[0]!r} is named twice in featuresCol, labelCol and weightCol: name it once")
         options = {name: self.getOrDefault(name) for name in self.options if self.isDefined(self.getParam(name))}
         if "shards" in self.options and "shards" not in options:
             options["shards"] = DEFAULT_SHARDS

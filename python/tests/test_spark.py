@@ -331,7 +331,7 @@ def test_bad_input(spark, files, tmp_path):
 
 def test_memory(spark, files):
     said = sentence(spark, files / "wide.parquet", algo="averaged", shards=2, worker_memory="1m")
-    needed = re.search(r"executor .* of the rows take .*: give (\d+) MiB with worker_memory,", said)
+    needed = re.search(r"executor .* of the rows take .*: give (\d+) MiB with worker_memory or spark", said)
     got = halfspace.spark.train(spark, files / "wide.parquet", "label", progress=False, algo="averaged", shards=2, worker_memory=f"{needed[1]}m")
     assert got.text == halfspace.train(files / "wide.parquet", "label", progress=False, algo="averaged", shards=2).text
 
@@ -472,6 +472,10 @@ def test_columns(spark, files, vectors):
     np.testing.assert_array_equal(online.model.weights, want.weights)
     with pytest.raises(halfspace.HalfspaceError, match="no column 'none'"):
         halfspace.spark.LinearSVC(labelCol="none").fit(vectors)
+    with pytest.raises(halfspace.HalfspaceError, match="'label' is named twice"):
+        halfspace.spark.LinearSVC(featuresCol=["x0", "label"]).fit(vectors)
+    with pytest.raises(halfspace.HalfspaceError, match="null .*with nulls zero or mean"):
+        halfspace.spark.LinearSVC(featuresCol=["x0", "x1"]).fit(vectors.selectExpr("if(x0 > 1, null, x0) as x0", "x1", "label"))
 
 
 def test_sparse_vectors(spark):

@@ -16,6 +16,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	notation "halfspace/internal/message"
 	"halfspace/internal/worker"
 )
 
@@ -96,7 +97,7 @@ func (a *adapter) ask(ctx context.Context, m message) ([][]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the program that has the cluster has ended: %w", err)
 	case string(answer[0]) == "no" && len(answer) == 2:
-		return nil, errors.New(string(answer[1]))
+		return nil, errors.New(notation.Translate(string(answer[1]))) // a worker writes options as the command names them
 	case string(answer[0]) != "ok":
 		return nil, errGarbled
 	}

@@ -459,7 +459,7 @@ func TestRefusals(t *testing.T) {
 	}
 	e = newEngine(t, 1, "--memory", "512KiB")
 	said, err = e.train(t, args...)
-	if err == nil || strings.Count(said, "\n") != 1 || !strings.Contains(said, "give 2 MiB with worker_memory, --worker-memory or") {
+	if err == nil || strings.Count(said, "\n") != 1 || !strings.Contains(said, "give 2 MiB with --worker-memory or") {
 		t.Errorf("too little memory: %v: %s", err, said)
 	}
 	e = newEngine(t, 1)

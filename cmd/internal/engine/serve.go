@@ -30,7 +30,7 @@ type server struct {
 }
 
 // memoryOptions are the options of halfspace.spark that raise the memory of workers.
-const memoryOptions = "worker_memory, --worker-memory or spark.executor.memoryOverhead"
+const memoryOptions = "--worker-memory or spark.executor.memoryOverhead"
 
 // Worker returns the verb that computes pieces of passes for an adapter.
 func Worker(a *console.App) *cobra.Command {
