@@ -88,8 +88,8 @@ func (s *SharedPlan) Fields() []any {
 	return []any{&s.Paths, &s.text, &s.raw, &s.labels, &s.weights, &s.memory, &s.plan, &s.versions, &s.constants}
 }
 
-// LocalFiles returns, for each of Paths, the local file by whose content processes can tell whether they see the same data: the file itself,
-// or the commit of a Delta table's version. It is "" for an object of a store.
+// LocalFiles returns, for each of Paths, the local file by whose content processes can tell whether they see the same data:
+// the file itself, or the commit of a Delta table's version. It is "" for an object of a store.
 func (s *SharedPlan) LocalFiles() (all []string) {
 	for _, p := range s.Paths {
 		all = append(all, source.LocalFile(p))
@@ -150,8 +150,8 @@ func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
 }
 
 // An Engine opens the rows of a plan in other processes, which make passes over them. rows is the number of these rows. For
-// the plan without a file, it returns the processes that learn the features; see Options.Cluster. memory is Options.Memory, the limit of
-// the pieces that this process computes.
+// the plan without a file, it returns the processes that learn the features; see Options.Cluster. memory is Options.Memory,
+// the limit of the pieces that this process computes.
 type Engine func(plan SharedPlan, rows, memory int64) (block.Cluster, error)
 
 // distributedRows is a stream whose rows a cluster reads too.

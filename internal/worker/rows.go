@@ -218,9 +218,9 @@ func localSourcesOf(plan *dataset.SharedPlan) ([]cache.Source, error) {
 	return dataset.SourcesOf(slices.DeleteFunc(plan.LocalFiles(), func(p string) bool { return p == "" }))
 }
 
-// fingerprintsOf returns a fingerprint for each path of a plan: of a local file its size and the SHA-256 of its first and last 64 KiB, "" of
-// an object. A Parquet file ends with the places and statistics of its columns. So a file that was replaced by another file has another
-// fingerprint, and a copy on another host has the same fingerprint. A commit of a Delta table names files that don't change.
+// fingerprintsOf returns a fingerprint for each path of a plan: of a local file its size and the SHA-256 of its first and last 64 KiB,
+// "" of an object. A Parquet file ends with the places and statistics of its columns. So a file that was replaced by another file has
+// another fingerprint, and a copy on another host has the same fingerprint. A commit of a Delta table names files that don't change.
 func fingerprintsOf(plan *dataset.SharedPlan) ([]string, error) {
 	fingerprints := make([]string, len(plan.Paths))
 	for i, path := range plan.LocalFiles() {
@@ -280,8 +280,8 @@ func checkFingerprints(t *Training) error {
 // rows than a chunk, and other pieces need those around.
 const windowChunks = 32
 
-// load decodes a chunk, with those beside it in its window that are missing. Pieces took the memory of some of these chunks. For the others
-// load drops chunks that no piece uses.
+// load decodes a chunk, with those beside it in its window that are missing. Pieces took the memory of some of these chunks. For the
+// others load drops chunks that no piece uses.
 func (w *Worker) load(ctx context.Context, d *table, chunk int64, t *Training) error {
 	chunkBytes, limit := max(1, d.plan.Bytes(block.ChunkRows, true)), w.limit()
 	begin, end := windowOf(t.Parts, chunk, max(1, min(windowChunks, limit/4/chunkBytes)))

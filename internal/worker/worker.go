@@ -67,8 +67,9 @@ type Worker struct {
 	clock  int64             // number of uses of tables
 }
 
-// New returns a worker whose decoded rows take at most half of the given bytes of memory. option names, for errors, the option that raises
-// memory, as the command names it. If memory is 0, rows take half of the memory that is available, and a piece that needs more computes alone.
+// New returns a worker whose decoded rows take at most half of the given bytes of memory. option names, for errors, the option that
+// raises memory, as the command names it. If memory is 0, rows take half of the memory that is available, and a piece that needs more
+// computes alone.
 func New(memoryBytes int64, option string) *Worker {
 	half := memoryBytes / 2
 	if memoryBytes == 0 {

@@ -67,8 +67,9 @@ func PinOf(p string) *Pin {
 	return &Pin{Path: p, Kind: Delta, Folder: found[1], Version: version}
 }
 
-// LocalFile returns the local file by whose content two processes can tell whether they see the same data at a path of Expand's results: the
-// file at the path, or the commit of a Delta table's version. It returns "" for an object, and if the log has no such commit any more.
+// LocalFile returns the local file by whose content two processes can tell whether they see the same data at a path of
+// Expand's results: the file at the path, or the commit of a Delta table's version. It returns "" for an object, and if the
+// log has no such commit any more.
 func LocalFile(p string) string {
 	found := pinned().FindStringSubmatch(p)
 	switch {
