@@ -504,16 +504,22 @@ def test_command(files, tmp_path):
         out.unlink()
 
 
-def test_submit(files, tmp_path):
-    """The line of docs/distributed.md with spark-submit trains as the command does."""
-    line = re.search("^spark-submit .*$", (ROOT / "docs" / "distributed.md").read_text(), re.MULTILINE)[0]
-    for before, after in ("DATA", files / "dense"), ("--label y", "--label label --algo lda"), ("m.json", tmp_path / "m.json"):
-        assert before in line
-        line = line.replace(before, str(after))
-    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env={**os.environ, "PATH": os.pathsep.join(folders)})
-    assert done.returncode == 0 and "lda" in done.stdout, done.stderr[-2000:]
-    assert halfspace.Model.load(tmp_path / "m.json").text == halfspace.train(files / "dense", "label", algo="lda", progress=False).text
+def test_lines(files, tmp_path, in_bucket):
+    """The command lines of docs/distributed.md train as the command does, with other data and another master."""
+    document = (ROOT / "docs" / "distributed.md").read_text()
+    for program, options, changes in (
+            ("spark-submit", dict(algo="lda"), {"DATA": files / "dense", "--label y": "--label label --algo lda"}),
+            ("python -m", dict(algo="averaged", shards=4), {"spark://HOST:7077": "'local[2]'", "s3://bucket/train": in_bucket(files / "dense"), "--label y": "--label label",
+                                                            "--shards 8": "--shards 4"})):
+        line = re.search(f"^{program} .*$", document, re.MULTILINE)[0]
+        for before, after in {**changes, "m.json": tmp_path / "m.json"}.items():
+            assert before in line
+            line = line.replace(before, str(after))
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env={**os.environ, "PATH": path})
+        assert done.returncode == 0 and options["algo"] in done.stdout, done.stderr[-2000:]
+        assert halfspace.Model.load(tmp_path / "m.json").text == halfspace.train(files / "dense", "label", progress=False, **options).text
+        (tmp_path / "m.json").unlink()
 
 
 def test_example():
