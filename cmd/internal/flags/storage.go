@@ -78,7 +78,8 @@ func (s *Storage) copies() float64 {
 // budget returns the budget of rows, by the options and the verb. Opening the rows may lower s.Shards.
 func (s *Storage) budget() dataset.Budget {
 	b := dataset.Budget{Memory: s.Memory.Limit(), Cache: s.cache, InOrder: s.Access < learner.NestedPasses || s.CachesEachPart,
-		ManyPasses: s.Access == learner.ManyPasses && !s.CachesEachPart, Weighted: s.HasWeights, Copies: s.copies(), SetLimit: func(bytes int64) { debug.SetMemoryLimit(bytes) }}
+		ManyPasses: s.Access == learner.ManyPasses && !s.CachesEachPart, Weighted: s.HasWeights, Copies: s.copies(),
+		SetLimit: func(bytes int64) { debug.SetMemoryLimit(bytes) }}
 	if s.VerbBytes != nil {
 		b.Beside = func(rows int64, cols int, _ func(rows int64) int64) int64 { return s.VerbBytes(rows, cols) }
 	}
