@@ -104,7 +104,10 @@ func (e *extent) Add(line []byte) error {
 // beginsAtZero returns true if the first index of a line is 0.
 func beginsAtZero(line []byte) bool {
 	for rest := line; ; {
-		rest = bytes.TrimLeft(rest[len(word(rest)):], blankBytes)
+		rest = rest[len(word(rest)):]
+		for len(rest) > 0 && isBlank(rest[0]) {
+			rest = rest[1:]
+		}
 		if !bytes.HasPrefix(rest, []byte("qid:")) {
 			return bytes.HasPrefix(bytes.TrimLeft(rest, "0"), []byte{':'})
 		}

@@ -63,9 +63,9 @@ func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 // last index, and one blank behind it or the end of the line.
 //
 // Where a pair begins depends only on the blank behind the pair before it, and nearly no branch on the digits, so that
-// the processor parses several pairs at the same time. A value of up to 8 bytes is parsed without its point.
+// the processor parses several pairs at the same time. A value of up to 8 bytes behind a minus is parsed without its point.
 func (in *Svmlight) plainPairs(line []byte, last int, rows *column.Pairs) (rest []byte, _ int) {
-	const read = 24 // no byte after these is read for a pair
+	const read = 40 // no byte after these is read for a pair
 	text, at, of := unsafe.Pointer(unsafe.SliceData(line)), 0, in.places
 	end, most := len(line), min(len(line)-1, cap(line)-read)
 	n, places := len(rows.Index), rows.Index[:min(cap(rows.Index), cap(rows.Value))]
@@ -76,25 +76,36 @@ func (in *Svmlight) plainPairs(line []byte, last int, rows *column.Pairs) (rest 
 		digits := firstByte(zeroBytes(w ^ ':'*ones))
 		index, wrong := digitsIn(w^'0'*ones, digits)
 		place := of.At(int(index))
-		from := at + digits + 1
 		if wrong != 0 || uint(digits-1) >= 7 || int(index) <= last || place < 0 && (int(index) > in.last || index == 0) {
 			break
 		}
+		from := at + digits + 1
 		w = eightBytes(text, from)
-		minus := 0
-		if byte(w) == '-' {
-			minus = 1
+		v := float64(w & 0xf)
+		if to != from+1 || byte(w)-'0' >= 10 { // not a digit alone, as ones are
+			minus := 0
+			if byte(w) == '-' {
+				minus = 1
+			}
+			w = eightBytes(text, from+minus)
+			if length := to - from - minus; length > 8 && uint16(w) == '0'|'.'<<8 {
+				v, to = fraction(text, from+minus+2)
+			} else {
+				w = (w ^ '0'*ones) << ((64 - 8*length) & 63) // zeros in front
+				point, shift := zeroBytes(w^('.'^'0')*ones), 0
+				if point != 0 {
+					shift = 8
+				}
+				whole := uint64(1)<<(8*firstByte(point)) - 1
+				all, wrong := digitsIn(w&whole<<shift|w&^(whole<<shift|whole|0xff), 8)
+				v = float64(int64(all)) / pointTens[firstByte(point)&15]
+				if wrong != 0 || uint(length-1-shift/8) >= 8-uint(shift/8) {
+					to = math.MaxInt
+				}
+			}
+			v = math.Float64frombits(math.Float64bits(v) | uint64(minus)<<63)
 		}
-		length := to - from - minus
-		w = (w>>(8*minus) ^ '0'*ones) << ((64 - 8*length) & 63) // zeros in front
-		point, shift := zeroBytes(w^('.'^'0')*ones), 0
-		if point != 0 {
-			shift = 8
-		}
-		whole := uint64(1)<<(8*firstByte(point)) - 1
-		all, wrong := digitsIn(w&whole<<shift|w&^(whole<<shift|whole|0xff), 8)
-		v := math.Float64frombits(math.Float64bits(float64(all)/pointTens[firstByte(point)&15]) | uint64(minus)<<63)
-		if wrong != 0 || uint(length-1-shift/8) >= 8-uint(minus+shift/8) || to > end || !isBlank(byte(eightBytes(text, to))) {
+		if to > end || !isBlank(byte(eightBytes(text, to))) {
 			if v, to = longNumber(line[from:]); to == 0 {
 				break
 			}
@@ -108,6 +119,23 @@ func (in *Svmlight) plainPairs(line []byte, last int, rows *column.Pairs) (rest 
 	}
 	rows.Index, rows.Value = places[:n], values[:n]
 	return line[min(at, end):], last
+}
+
+// fraction returns the number that the digits behind a point from text[at] on make, and their end. The end is after all texts if there are
+// no digits, more than 16, or digits that float64 lacks.
+func fraction(text unsafe.Pointer, at int) (v float64, end int) {
+	low, high := eightBytes(text, at), eightBytes(text, at+8)
+	length := lengthOfWord(low, high)
+	low, high = low^'0'*ones, high^'0'*ones
+	shift := uint(128 - 8*length) // zeros in front of 16 digits
+	high = high<<shift | low>>(64-shift) | low<<(shift-64)
+	first, wrong := digitsIn(low<<shift, 8)
+	last, odd := digitsIn(high, 8)
+	all := 1e8*first + last
+	if wrong|odd != 0 || length == 0 || all > 1<<53 {
+		return 0, math.MaxInt
+	}
+	return float64(int64(all)) / tens[length], at + length
 }
 
 // longNumber returns the number at the beginning of text, up to a blank or the end, and its length, or length 0.
@@ -160,12 +188,14 @@ func zeroBytes(w uint64) uint64 { return (w - ones) &^ w & highs }
 // firstByte returns the number of the first byte of a result of zeroBytes that isn't 0, or 8.
 func firstByte(w uint64) int { return bits.TrailingZeros64(w) / 8 }
 
+// notAboveBlank returns a word with the high bit of the first byte of w that isn't above a blank, and perhaps of later bytes.
+func notAboveBlank(w uint64) uint64 { return (w - '!'*ones) &^ w & highs }
+
 // lengthOfWord returns the number of bytes of w, then of next, in front of a byte that isn't above a blank, at most 16.
 func lengthOfWord(w, next uint64) int {
-	w, next = (w-'!'*ones)&^w&highs, (next-'!'*ones)&^next&highs
-	n := 8 + firstByte(next)
-	if w != 0 {
-		n = firstByte(w)
+	n := firstByte(notAboveBlank(w))
+	if n == 8 {
+		n += firstByte(notAboveBlank(next))
 	}
 	return n
 }
@@ -208,8 +238,5 @@ func word(text []byte) []byte {
 	}
 	return text
 }
-
-// blankBytes are the bytes for which isBlank is true, except the line break.
-const blankBytes = " \t\v\f\r"
 
 func isBlank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }

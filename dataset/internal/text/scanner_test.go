@@ -121,6 +121,46 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestPairs compares the values of a line of svmlight with those of strconv, or requires an error for both.
+func TestPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	in := &Svmlight{}
+	in.read(&column.Roles{Columns: []column.Column{{Index: 1, NumberedFeatures: 9_999_999}}, Label: -1, Weight: -1}, 9_999_999)
+	check := func(text string) {
+		t.Helper()
+		index := 1 + rng.IntN(9_999_999)>>rng.IntN(24)
+		for _, line := range []string{fmt.Sprintf("1 %d:%s", index, text), fmt.Sprintf("1 %d:%s 9999999:1", index, text)} {
+			rows := &column.Pairs{Ends: []int32{0}, Index: make([]int32, 0, 9), Value: make([]float64, 0, 9)}
+			behind := []string{"", "\n" + strings.Repeat("7", 50)}[rng.IntN(2)] // so that pairs are read one by one, or not
+			err := in.row([]byte(line + behind)[:len(line)], rows)
+			want, wantErr := strconv.ParseFloat(text, 64)
+			if !require.IsNumber(text) {
+				wantErr = strconv.ErrSyntax
+			}
+			if (err == nil) != (wantErr == nil) {
+				t.Fatalf("%q: %v, want %v", line, err, wantErr)
+			}
+			if err == nil && (math.Float64bits(rows.Value[0]) != math.Float64bits(want) || int(rows.Index[0]) != index-1) {
+				t.Fatalf("%q: the pairs %v %v", line, rows.Index, rows.Value)
+			}
+		}
+	}
+	for text := range require.Texts(3, 10_000) {
+		if !strings.ContainsAny(text, "# \t\r\n\v\f") {
+			check(text)
+		}
+	}
+	for range 10_000 {
+		v := rng.NormFloat64()
+		check(strconv.FormatFloat(v, "efg"[rng.IntN(3)], rng.IntN(20)-1, 64))
+		check(strconv.Itoa(rng.IntN(1e9) >> rng.IntN(30)))
+		check(fmt.Sprint("0.", 0x7fffffffffffffff&rng.Int64()>>rng.IntN(60)))
+	}
+	for _, text := range []string{"0.", "-0.", "0.9007199254740992", "0.9007199254740993", "0.00000000000000001", "-0", "1.", ".5", "0.1234567/", "0.12:45678"} {
+		check(text)
+	}
+}
+
 // endless repeats a text.
 type endless string
 
