@@ -216,11 +216,11 @@ func expF32(y, x []float32) {
 	}
 }
 
-func decimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int) {
+func decimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n, end int) {
 	switch {
 	case level >= AVX2:
-		return avx2.DecimalsF32(values, forms, text, at, comma)
+		return avx2.DecimalsF32(values, forms, text, at, comma, stop)
 	default:
-		return ref.DecimalsF32(values, forms, text, at, comma)
+		return ref.DecimalsF32(values, forms, text, at, comma, stop)
 	}
 }

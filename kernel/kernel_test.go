@@ -25,10 +25,12 @@ func misusedVectors(x []float32) []kerneltest.Misuse[float32] {
 		{"kernel: short x", func(dst []float32) { kernel.Dot(x[1:], x) }},
 		{"kernel: short y", func(dst []float32) { kernel.FirstMistake(x[1:], x) }},
 		{"kernel: short scores", func(dst []float32) { kernel.FirstMistake(x, x[1:]) }},
-		{"kernel: short forms", func(dst []float32) { kernel.Decimals(make([]float64, 2), make([]uint32, 1), make([]byte, 99), 32, ',') }},
-		{"kernel: no room before the numbers", func(dst []float32) { kernel.Decimals(nil, nil, make([]byte, 99), 31, ',') }},
-		{"kernel: no room before the numbers", func(dst []float32) { kernel.Decimals(nil, nil, make([]byte, 99), 100, ',') }},
-		{"kernel: the comma may be in a number", func(dst []float32) { kernel.Decimals(nil, nil, make([]byte, 99), 32, '.') }},
+		{"kernel: short forms", func(dst []float32) {
+			kernel.Decimals(make([]float64, 2), make([]uint32, 1), make([]byte, 99), 32, ',', false)
+		}},
+		{"kernel: no room before the numbers", func(dst []float32) { kernel.Decimals(nil, nil, make([]byte, 99), 31, ',', false) }},
+		{"kernel: no room before the numbers", func(dst []float32) { kernel.Decimals(nil, nil, make([]byte, 99), 100, ',', false) }},
+		{"kernel: the comma may be in a number", func(dst []float32) { kernel.Decimals(nil, nil, make([]byte, 99), 32, '.', false) }},
 		{"kernel: short y", func(dst []float32) { kernel.Axpy(dst[:len(x)-1], 1, x) }},
 		{"kernel: short x", func(dst []float32) { kernel.Axpy(dst, 1, x[1:]) }},
 		{"kernel: not four vectors", func(dst []float32) { kernel.Axpy4(dst[:1], x[:3], [][]float32{x, x, x, x}) }},

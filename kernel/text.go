@@ -8,10 +8,10 @@ const DecimalsBefore = 32
 // InDecimal tells whether numbers of Decimals may have a byte, so that it can't be the comma.
 func InDecimal(b byte) bool { return b == '-' || b == '.' || b-'0' < 10 }
 
-// Decimals reads numbers of a record of delimited text, from the position at on, each up to a comma or a line break,
+// Decimals reads numbers of delimited text, from the position at on, each up to a comma or a line break,
 // while they are digits with at most one point among them, and perhaps a minus before them. It returns how many it read,
-// and the position after the last delimiter. A line break is "\n", or the "\r" of "\r\n". Decimals reads up to
-// len(values) numbers, stops behind a line break, and leaves out numbers with a delimiter among the last 63 bytes of
+// and the position after the last delimiter. Decimals reads up to len(values) numbers. With lines it reads on behind a line
+// break, which is "\n"; otherwise it stops there, and a line break is "\n" or the "\r" of "\r\n". Decimals leaves out numbers with a delimiter among the last 63 bytes of
 // text, numbers of more than 23 bytes behind their sign, and digits of 922 * 10^16 or more. For each number, it sets
 // values to the nearest float64, and forms to the sum of
 //
@@ -22,7 +22,7 @@ func InDecimal(b byte) bool { return b == '-' || b == '.' || b-'0' < 10 }
 // If the digits, read without the point, are 2^53 or more and make an integer, or if their quotient is too near to the
 // middle between two float64, it adds DecimalLong to the form, and the value has the digits in place of the bits of
 // a float64.
-func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte) (n, end int) {
+func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte, lines bool) (n, end int) {
 	if len(forms) < len(values) {
 		panic("kernel: short forms")
 	}
@@ -37,7 +37,11 @@ func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte)
 	}
 	from := at - DecimalsBefore
 	text = text[from:min(len(text), at+panelBytes)]
-	n, end = decimalsF32(values, forms, text, DecimalsBefore, comma)
+	stop := ^uint64(0)
+	if lines {
+		stop = 0
+	}
+	n, end = decimalsF32(values, forms, text, DecimalsBefore, comma, stop)
 	parallel.RaceRead(text[:end])
 	parallel.RaceWrite(values[:n])
 	parallel.RaceWrite(forms[:n])

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n int, end int)
+// func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n int, end int)
 // Requires: AVX, AVX2, BMI, FMA3
-TEXT ·DecimalsF32(SB), NOSPLIT, $0-104
+TEXT ·DecimalsF32(SB), NOSPLIT, $0-112
 	MOVQ         text_base+48(FP), AX
 	MOVQ         text_len+56(FP), CX
 	VPBROADCASTB comma+80(FP), Y0
@@ -41,11 +41,13 @@ find1:
 	VPMOVMSKB Y2, R10
 	SHLQ      $0x20, R10
 	ORQ       R10, CX
+	ORQ       R8, SI
+	ANDQ      stop+88(FP), R8
 	MOVQ      R8, R10
 	SHRQ      $0x01, R10
 	ANDQ      CX, R10
 	ORQ       R10, R8
-	ORQ       R8, SI
+	ORQ       R10, SI
 	BLSMSKQ   R8, CX
 	ANDQ      CX, SI
 	MOVQ      DI, CX
@@ -262,8 +264,8 @@ none8:
 
 stop5:
 	SUBQ text_base+48(FP), BX
-	MOVQ R9, n+88(FP)
-	MOVQ BX, end+96(FP)
+	MOVQ R9, n+96(FP)
+	MOVQ BX, end+104(FP)
 	VZEROUPPER
 	RET
 

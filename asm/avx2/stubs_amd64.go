@@ -149,10 +149,10 @@ func Log1pF64(y, x []float64)
 //go:noescape
 func LogisticF64(z, factor, curvature, loss, y []float64)
 
-// DecimalsF32 reads decimal numbers of a record of delimited text. See asm/README.md.
+// DecimalsF32 reads decimal numbers of one or more records of delimited text. See asm/README.md.
 //
 //go:noescape
-func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int)
+func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n, end int)
 
 // TileF32 multiplies packed panels of MR rows by one of NR columns. See asm/README.md.
 //

@@ -2,7 +2,7 @@ package ref
 
 import "math"
 
-func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int) {
+func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n, end int) {
 	last := len(text) - 63
 	long := false
 	for n < len(values) && at < last {
@@ -10,8 +10,8 @@ func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 		if form == notPlain || i >= last {
 			break
 		}
-		ends := text[i] == '\n' || text[i] == '\r' && text[i+1] == '\n'
-		if !ends && text[i] != comma {
+		feed, pair := text[i] == '\n', stop != 0 && text[i] == '\r' && text[i+1] == '\n'
+		if !feed && !pair && text[i] != comma {
 			break
 		}
 		v, exact := quotient(digits, divisors[form], long)
@@ -20,7 +20,7 @@ func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 		}
 		values[n], forms[n] = v, form|uint32(i)<<8
 		n, at = n+1, i+1
-		if ends {
+		if pair || feed && stop != 0 {
 			break
 		}
 	}

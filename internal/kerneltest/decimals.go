@@ -17,10 +17,11 @@ func (h *harness[T]) decimals(t *testing.T) {
 		at := 32 + h.rng.IntN(len(text)-31)
 		room := 1 + h.rng.IntN(12)
 		values, forms := make([]float64, room), make([]uint32, room)
-		count, end := h.want.Decimals(values, forms, text, at, ',')
-		h.try(t, fmt.Sprintf("%q from %d", text, at), h.edges(), func(what string, p Place) {
+		stop := -uint64(h.rng.IntN(2))
+		count, end := h.want.Decimals(values, forms, text, at, ',', stop)
+		h.try(t, fmt.Sprintf("%q from %d, stop %x", text, at, stop), h.edges(), func(what string, p Place) {
 			d, f := Put(h.buffers[0], p, make([]float64, room)), Put(h.buffers[1], p, make([]uint32, room))
-			got, to := h.got.Decimals(d, f, Put(h.buffers[2], p, text), at, ',')
+			got, to := h.got.Decimals(d, f, Put(h.buffers[2], p, text), at, ',', stop)
 			if got != count || to != end || !sameBits(d, values) || !slices.Equal(f, forms) {
 				t.Fatalf("%s: %d numbers to %d: %x %x, want %d to %d: %x %x", what, got, to, d, f, count, end, values, forms)
 			}

@@ -51,7 +51,7 @@ type Set[T Float] struct {
 	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
 
-	Decimals func(values []float64, forms []uint32, text []byte, at int, comma uint8) (int, int) // for float32 alone
+	Decimals func(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (int, int) // for float32 alone
 }
 
 // F32 and F64 are the pure-Go twins.

@@ -82,7 +82,7 @@ type decimals struct {
 	block, last       reg.GPVirtual // the block of text whose delimiters are in ends, and the last block of the text
 	number            reg.GPVirtual // the first byte of the next number
 	ends              reg.GPVirtual // a bit for each delimiter of the block behind number, up to the line break
-	line              reg.GPVirtual // not 0 if the block has a line break
+	line              reg.GPVirtual // not 0 if the block has a line break that stops
 	read              reg.GPVirtual // count of numbers
 	long              reg.GPVirtual // not 0 after digits of 2^53 or more
 
@@ -139,8 +139,8 @@ func (d *decimals) constants() {
 	d.VMOVDQU(d.lanes('0'*eachByte), d.zero)
 }
 
-// findEnds finds the delimiters of a block, up to its first line break, and none behind the first byte of the last block. Of a carriage return
-// and a line feed, the former is the delimiter.
+// findEnds finds the delimiters of a block, and none behind the first byte of the last block. If stop has all bits, it finds those up to the
+// first line break, and of a carriage return and a line feed, the former is the delimiter. If stop is 0, line feeds are delimiters.
 func (d *decimals) findEnds() {
 	returns, feeds := d.GP64(), d.GP64()
 	text := d.ymms(2)
@@ -150,11 +150,14 @@ func (d *decimals) findEnds() {
 	d.find(d.ends, text, func(v, found reg.VecVirtual) { d.VPCMPEQB(v, d.comma, found) })
 	d.find(d.line, text, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\n'*eachByte), v, found) })
 	d.find(returns, text, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\r'*eachByte), v, found) })
+	stop := d.address(d.Param("stop"))
+	d.ORQ(d.line, d.ends)
+	d.ANDQ(stop, d.line)
 	d.MOVQ(d.line, feeds)
 	d.SHRQ(imm(1), feeds)
 	d.ANDQ(returns, feeds)
 	d.ORQ(feeds, d.line)
-	d.ORQ(d.line, d.ends)
+	d.ORQ(feeds, d.ends)
 	upTo := d.GP64()
 	d.BLSMSKQ(d.line, upTo) // all bits where there is no line break
 	d.ANDQ(upTo, d.ends)

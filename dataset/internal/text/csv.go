@@ -506,10 +506,17 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells, b 
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
 	plain := f.newDecimals()
 	plain.into(f, to)
-	for ; s.next(&out); rows++ {
+	for s.next(&out) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
+		if len(out) == 0 {
+			if n := plain.records(&s); n > 0 {
+				rows += int64(n)
+				continue
+			}
+		}
+		rows++
 		if line, err := f.row(&s, to, &plain, nil); err != nil {
 			return 0, column.LineError(f.path, line, err)
 		}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ type decimals struct {
 	forms  []uint32  // of a record
 	runs   []*run    // for each field of a run its run, for others nil
 	nulls  bool      // some numbers mean a null
+	whole  *run      // the run that has all fields; nil: none
+	wait   int       // number of records that are read one by one before several are read at once
+	pause  int       // the last such number; 0 if several were read since
 }
 
 // ahead is the number of numbers that are read at a time, unless a whole run is expected: the numbers behind one that isn't added are read
@@ -24,13 +28,13 @@ const ahead = 64
 
 // A run is neighbouring fields that are numbers or not selected. It keeps the numbers of some records, to add them to each column at once.
 type run struct {
-	first      int       // the first field
-	columns    []*cells  // for each field its column, or nil if it isn't selected
-	want, mask []uint32  // for each field, the form of its numbers, and the bits of the form that count
-	keptTexts  []int     // fields whose column keeps texts: each number must be canonical
-	seen       []int     // fields whose column refuses integers with leading zeros, or counts forms
-	records    int       // number of kept records
-	values     []float64 // of the kept records, and of the next one
+	first     int       // the first field
+	columns   []*cells  // for each field its column, or nil if it isn't selected
+	must      []uint32  // for each field, those of DecimalWhole and DecimalLong on which it depends whether its column can hold a number
+	keptTexts []int     // fields whose column keeps texts: each number must be canonical
+	seen      []int     // fields whose column refuses integers with leading zeros, or counts forms
+	records   int       // number of kept records
+	values    []float64 // of the kept records, and of the next one
 }
 
 func (f *CsvFile) newDecimals() (d decimals) {
@@ -67,12 +71,16 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 	}
 	for n, r := range d.runs {
 		if r != nil && r.first == n {
-			r.want, r.mask = make([]uint32, len(r.columns)), make([]uint32, len(r.columns))
+			r.must = make([]uint32, len(r.columns))
 			for i := range r.columns {
 				r.expect(i)
 			}
 			r.values = make([]float64, keptRecords(len(r.columns))*len(r.columns))
 		}
+	}
+	if len(d.values) > 0 && len(d.runs) > 0 && d.runs[0] != nil && len(d.runs[0].columns) == len(d.runs) && !d.nulls {
+		d.whole = d.runs[0]
+		d.forms = make([]uint32, max(len(d.forms), len(d.whole.values)))
 	}
 }
 
@@ -86,25 +94,25 @@ func (r *run) expect(i int) {
 	switch c := r.columns[i]; {
 	case c == nil:
 	case c.typ == arrow.INT64:
-		r.want[i], r.mask[i] = kernel.DecimalWhole, kernel.DecimalWhole|kernel.DecimalLong
+		r.must[i] = kernel.DecimalWhole | kernel.DecimalLong
 	default:
-		r.want[i], r.mask[i] = 0, kernel.DecimalLong
+		r.must[i] = kernel.DecimalLong
 	}
 }
 
 // fits returns true if all numbers of a record have the expected forms. It returns false for a minus zero, which a column of integers can't
 // hold.
 func (r *run) fits(values []float64, forms []uint32) bool {
-	odd := uint32(0)
-	want, mask := r.want[:len(forms)], r.mask[:len(forms)]
-	values = values[:len(forms)]
+	odd, all := uint32(0), uint32(0)
+	must := r.must[:len(forms)]
 	for i, form := range forms {
-		if odd |= (form ^ want[i]) & mask[i]; math.Float64bits(values[i]) == 1<<63 {
-			return false
-		}
+		odd |= (form ^ kernel.DecimalWhole) & must[i]
+		all |= form
 	}
-	return odd == 0
+	return odd == 0 && (all&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
 }
+
+func isMinusZero(v float64) bool { return math.Float64bits(v) == 1<<63 }
 
 // flush adds the kept numbers to their columns.
 func (r *run) flush() {
@@ -154,7 +162,7 @@ func (d *decimals) scan(s *scanner, values []float64) (count int) {
 		return 0
 	}
 	for at, moved := s.pos, 0; count < len(values); moved = at - s.pos {
-		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma)
+		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma, false)
 		if moved > 0 {
 			for i := range d.forms[count:][:n] {
 				d.forms[count+i] += uint32(moved) << kernel.DecimalEnd
@@ -203,7 +211,7 @@ func (d *decimals) read(s *scanner, n int) int {
 		values = values[:min(len(values), ahead)]
 	}
 	count := d.scan(s, values)
-	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, r.keptTexts) && !d.oddStart(s, r.seen) {
+	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, 0, r.keptTexts) && !d.oddStart(s, 0, r.seen) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
 			r.flush()
 		}
@@ -215,7 +223,70 @@ func (d *decimals) read(s *scanner, n int) int {
 	return count
 }
 
-// number returns the text from number k on that scan read.
+// records reads records of numbers that all columns can hold, from the beginning of one on, and returns how many. Where it finds none, it
+// tries again later, because what it tried is read again.
+func (d *decimals) records(s *scanner) (n int) {
+	r := d.whole
+	if r == nil || s.pos < kernel.DecimalsBefore || s.header != nil && kernel.InDecimal(s.header[0]) { // a record may repeat the header
+		return 0
+	}
+	if d.wait > 0 {
+		d.wait--
+		return 0
+	}
+	width, end := len(r.columns), s.pos
+	values := r.values[r.records*width:]
+	count := d.scanLines(s, r, values)
+	for ; (n+1)*width <= count; n++ {
+		first := n * width
+		forms := d.forms[first : first+width]
+		if end += bytes.IndexByte(s.text[end:], '\n'); end != s.pos-kernel.DecimalsBefore+int(forms[width-1]>>kernel.DecimalEnd) {
+			break // another number of fields
+		}
+		if end++; !r.fits(values[first:first+width], forms) || !d.canonical(s, first, r.keptTexts) || d.oddStart(s, first, r.seen) {
+			break
+		}
+	}
+	if n == 0 {
+		d.wait, d.pause = d.pause, min(2*d.pause+1, 63)
+		return 0
+	}
+	d.pause = 0
+	d.skip(s, n*width)
+	s.line += int64(n - 1)
+	if r.records += n; len(r.values) == r.records*width {
+		r.flush()
+	}
+	return n
+}
+
+// scanLines reads numbers of records, up to as many as values has, also with an exponent where the column holds numbers. It returns how many.
+func (d *decimals) scanLines(s *scanner, r *run, values []float64) (count int) {
+	for at := s.pos; ; {
+		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma, true)
+		for i := count; i < count+n && at > s.pos; i++ {
+			d.forms[i] += uint32(at-s.pos) << kernel.DecimalEnd
+		}
+		count, at = count+n, end
+		if count == len(values) || !r.columns[count%len(r.columns)].holdsAll() {
+			return count
+		}
+		v, length := parseDecimal(s.text[at:])
+		at += length
+		if length == 0 || at == len(s.text) || s.text[at] != s.Comma && s.text[at] != '\n' {
+			return count
+		}
+		values[count], d.forms[count] = v, uint32(at-s.pos+kernel.DecimalsBefore)<<kernel.DecimalEnd
+		count, at = count+1, at+1
+	}
+}
+
+// holdsAll returns true for a column that holds all numbers, however they are written.
+func (c *cells) holdsAll() bool {
+	return c != nil && c.typ == arrow.FLOAT64 && !c.refusesCodes && !c.countsForms && !c.keepsTexts
+}
+
+// number returns the text from number k on of the numbers that were read.
 func (d *decimals) number(s *scanner, k int) []byte {
 	if k == 0 {
 		return s.text[s.pos:]
@@ -223,20 +294,20 @@ func (d *decimals) number(s *scanner, k int) []byte {
 	return s.text[s.pos-kernel.DecimalsBefore+int(d.forms[k-1]>>kernel.DecimalEnd)+1:]
 }
 
-// canonical returns true if some of the numbers that scan read are written canonically.
-func (d *decimals) canonical(s *scanner, numbers []int) bool {
+// canonical returns true if the chosen numbers behind number first that were read are written canonically.
+func (d *decimals) canonical(s *scanner, first int, numbers []int) bool {
 	for _, k := range numbers {
-		if !isCanonical(d.number(s, k)) {
+		if !isCanonical(d.number(s, first+k)) {
 			return false
 		}
 	}
 	return true
 }
 
-// oddStart returns true if some of the numbers that scan read has leading zeros, or no digit before its point.
-func (d *decimals) oddStart(s *scanner, numbers []int) bool {
+// oddStart returns true if one of the chosen numbers behind number first has leading zeros, or no digit before its point.
+func (d *decimals) oddStart(s *scanner, first int, numbers []int) bool {
 	for _, k := range numbers {
-		if hasOddStart(d.number(s, k)) {
+		if hasOddStart(d.number(s, first+k)) {
 			return true
 		}
 	}

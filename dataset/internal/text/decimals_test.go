@@ -116,6 +116,31 @@ func TestIntegersOfRecords(t *testing.T) {
 	}
 }
 
+// TestRecordsAtOnce: records that are read at once have the values of the same records with empty lines between them, which are read one by
+// one.
+func TestRecordsAtOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	cells := []string{"7", "12", "-3", "0", "123456", "9007199254740993"}
+	odd := []string{"1.5", "-0", "2e3", "1E+05", "+4", "", "9,9", "#", "-0.0", "07", "1e400", "x", " 5", "5 ", "\"6\"", "9007199254740993.5", "1.", "8\r"}
+	for round := range 3000 {
+		var lines []string
+		for range 10 + rng.IntN(100) {
+			line := []string{cells[rng.IntN(len(cells))], cells[rng.IntN(len(cells))]}
+			if rng.IntN(1+round%40) == 1 {
+				line[rng.IntN(2)] = odd[rng.IntN(len(odd))]
+			}
+			lines = append(lines, strings.Join(line, ","))
+		}
+		whole, numbers, rounded, err := parsed(t, strings.Join(lines, "\n")+"\n")
+		whole2, numbers2, rounded2, err2 := parsed(t, strings.Join(lines, "\n\n")+"\n")
+		if (err == nil) != (err2 == nil) || err == nil && (!slices.Equal(whole, whole2) || !slices.EqualFunc(numbers, numbers2, func(a, b float64) bool {
+			return math.Float64bits(a) == math.Float64bits(b)
+		}) || rounded != rounded2) {
+			t.Fatalf("%v %v %v %v, want %v %v %v %v:\n%s", whole, numbers, rounded, err, whole2, numbers2, rounded2, err2, strings.Join(lines, "\n"))
+		}
+	}
+}
+
 // TestGuesses: the guesses about columns are the same with kernel.Decimals and without it.
 func TestGuesses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
