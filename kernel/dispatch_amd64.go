@@ -205,6 +205,15 @@ func standardizeF32(dst []float32, x []float32, center, scale float64) {
 	}
 }
 
+func narrowWholeF32(dst []float32, x []int64) (all uint64) {
+	switch {
+	case level >= AVX2:
+		return avx2.NarrowWholeF32(dst, x)
+	default:
+		return ref.NarrowWholeF32(dst, x)
+	}
+}
+
 func expF32(y, x []float32) {
 	switch {
 	case level >= AVX512:

@@ -194,6 +194,10 @@ func standardizeF32(dst []float32, x []float32, center, scale float64) {
 	}
 }
 
+func narrowWholeF32(dst []float32, x []int64) (all uint64) {
+	return ref.NarrowWholeF32(dst, x)
+}
+
 func expF32(y, x []float32) {
 	switch {
 	case level >= NEON:

@@ -71,6 +71,17 @@ func Exp(y, x []float32) {
 	expF32(y, x)
 }
 
+// NarrowWhole sets dst[i] to x[i] as float32. dst has x's length. It returns the bits of all magnitudes, less 1 for negative integers. dst is
+// undefined if an integer has more than 51 bits.
+func NarrowWhole(dst []float32, x []int64) (all uint64) {
+	if len(dst) != len(x) {
+		panic("kernel: slices of different lengths")
+	}
+	parallel.RaceWrite(dst)
+	parallel.RaceRead(x)
+	return narrowWholeF32(dst, x)
+}
+
 // Standardize sets dst[i] to (x[i]-center)/scale, computed in float64. dst has x's length and may be x. Without elements
 // nothing changes.
 func Standardize(dst, x []float32, center, scale float64) {

@@ -40,6 +40,7 @@ var (
 		BoundsWeighted: avx2.BoundsWeightedF32,
 		ScaleRows:      avx2.ScaleRowsF32,
 		Standardize:    avx2.StandardizeF32,
+		NarrowWhole:    avx2.NarrowWholeF32,
 		Exp:            avx2.ExpF32,
 		Decimals:       avx2.DecimalsF32,
 	}
@@ -50,6 +51,7 @@ var (
 		RankKUpdate: avx2.RankKUpdateF64,
 		Exp:         avx2.ExpF64,
 		Standardize: avx2.StandardizeF64,
+		Narrow:      avx2.NarrowF64,
 		Sigmoid:     avx2.SigmoidF64,
 		Log1p:       avx2.Log1pF64,
 		Logistic:    avx2.LogisticF64,

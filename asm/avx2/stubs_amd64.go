@@ -124,6 +124,16 @@ func StandardizeF32(dst []float32, x []float32, center, scale float64)
 //go:noescape
 func StandardizeF64(dst []float32, x []float64, center, scale float64)
 
+// NarrowF64 sets dst[i] to x[i], and returns the bits of all magnitudes. See asm/README.md.
+//
+//go:noescape
+func NarrowF64(dst []float32, x []float64) (all uint64)
+
+// NarrowWholeF32 sets dst[i] to x[i], and returns the bits of all magnitudes. See asm/README.md.
+//
+//go:noescape
+func NarrowWholeF32(dst []float32, x []int64) (all uint64)
+
 // ExpF32 sets y[i] to e^x[i]. See asm/README.md.
 //
 //go:noescape

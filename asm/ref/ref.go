@@ -367,6 +367,27 @@ func StandardizeF64(dst []float32, x []float64, center, scale float64) {
 	standardize(dst, x, center, scale)
 }
 
+func NarrowF64(dst []float32, x []float64) (all uint64) {
+	for i, v := range x {
+		dst[i] = float32(v)
+		m := math.Abs(v)
+		all |= math.Float64bits(m)
+		if m != 0 && !(m >= 0x1p-126 && m < 1<<24) {
+			all |= 1 << 63
+		}
+	}
+	return all
+}
+
+func NarrowWholeF32(dst []float32, x []int64) (all uint64) {
+	const shifted = 0x1.8p52 // to its bits, integers of up to 51 bits can be added
+	for i, v := range x {
+		dst[i] = float32(math.Float64frombits(math.Float64bits(shifted)+uint64(v)) - shifted)
+		all |= uint64(v ^ v>>63)
+	}
+	return all
+}
+
 func standardize[T float](dst []float32, x []T, center, scale float64) {
 	for i, v := range x {
 		dst[i] = float32((float64(v) - center) / scale)

@@ -48,6 +48,8 @@ type Set[T Float] struct {
 	RankKUpdate func(c, a, b []float64, rows int, square bool) // float64 alone
 
 	Standardize         func(dst []float32, x []T, center, scale float64)
+	Narrow              func(dst []float32, x []float64) uint64       // for float64 alone
+	NarrowWhole         func(dst []float32, x []int64) uint64         // for float32 alone
 	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
 
@@ -83,6 +85,7 @@ var (
 		BoundsWeighted: ref.BoundsWeightedF32,
 		ScaleRows:      ref.ScaleRowsF32,
 		Standardize:    ref.StandardizeF32,
+		NarrowWhole:    ref.NarrowWholeF32,
 		Exp:            ref.ExpF32,
 		Decimals:       ref.DecimalsF32,
 	}
@@ -92,6 +95,7 @@ var (
 		Scores:      ref.ScoresF64,
 		RankKUpdate: ref.RankKUpdateF64,
 		Standardize: ref.StandardizeF64,
+		Narrow:      ref.NarrowF64,
 		Exp:         ref.ExpF64,
 		Sigmoid:     ref.SigmoidF64,
 		Log1p:       ref.Log1pF64,
@@ -150,6 +154,8 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"ScaleRows", got.ScaleRows != nil, h.scaleRows},
 		{"RankKUpdate", got.RankKUpdate != nil, h.rankKUpdate},
 		{"Standardize", got.Standardize != nil, h.standardize},
+		{"Narrow", got.Narrow != nil, h.narrow},
+		{"NarrowWhole", got.NarrowWhole != nil, h.narrowWhole},
 		{"Decimals", got.Decimals != nil, h.decimals},
 		{"Exp", got.Exp != nil, func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) }},
 		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},

@@ -74,6 +74,45 @@ func (h *harness[T]) standardize(t *testing.T) {
 	})
 }
 
+func (h *harness[T]) narrow(t *testing.T) {
+	lengths(40, func(what string, f flavour, n int) {
+		x := make([]float64, n)
+		for i, v := range h.numbers(n, f) {
+			x[i] = float64(v) * []float64{1, 1, 0, 1 << 24, 0x1p-126, 0x1p-130, 0x1p200}[h.rng.IntN(7)]
+			if h.rng.IntN(3) == 0 {
+				x[i] = math.Copysign([]float64{0, 1, 1 << 24, 1<<24 - 1, 0x1p-126, 0x1p-127}[h.rng.IntN(6)], x[i])
+			}
+		}
+		want := make([]float32, n)
+		all := h.want.Narrow(want, x)
+		h.try(t, what, h.edges(), func(what string, p Place) {
+			got := Put(h.buffers[0], p, make([]float32, n))
+			if bits := h.got.Narrow(got, Put(h.buffers[1], p, x)); bits != all {
+				t.Fatalf("%s: the bits %x, want %x", what, bits, all)
+			}
+			compareSlices(t, what, got, want)
+		})
+	})
+}
+
+func (h *harness[T]) narrowWhole(t *testing.T) {
+	lengths(40, func(what string, _ flavour, n int) {
+		x := make([]int64, n)
+		for i := range x {
+			x[i] = h.rng.Int64() >> (13 + h.rng.IntN(51)) * (1 - 2*int64(h.rng.IntN(2)))
+		}
+		want := make([]float32, n)
+		all := h.want.NarrowWhole(want, x)
+		h.try(t, what, h.edges(), func(what string, p Place) {
+			got := Put(h.buffers[0], p, make([]float32, n))
+			if bits := h.got.NarrowWhole(got, Put(h.buffers[1], p, x)); bits != all {
+				t.Fatalf("%s: the bits %x, want %x", what, bits, all)
+			}
+			compareSlices(t, what, got, want)
+		})
+	})
+}
+
 // firstMistake tests scores that are right up to a random position, and then are of any kind.
 func (h *harness[T]) firstMistake(t *testing.T) {
 	lengths(100, func(what string, f flavour, n int) {

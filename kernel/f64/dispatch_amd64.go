@@ -45,6 +45,15 @@ func standardizeF64(dst []float32, x []float64, center, scale float64) {
 	}
 }
 
+func narrowF64(dst []float32, x []float64) (all uint64) {
+	switch {
+	case kernel.Active() >= kernel.AVX2:
+		return avx2.NarrowF64(dst, x)
+	default:
+		return ref.NarrowF64(dst, x)
+	}
+}
+
 func expF64(y, x []float64) {
 	switch {
 	case kernel.Active() >= kernel.AVX512:

@@ -42,6 +42,10 @@ func standardizeF64(dst []float32, x []float64, center, scale float64) {
 	}
 }
 
+func narrowF64(dst []float32, x []float64) (all uint64) {
+	return ref.NarrowF64(dst, x)
+}
+
 func expF64(y, x []float64) {
 	switch {
 	case kernel.Active() >= kernel.NEON:

@@ -24,6 +24,10 @@ func standardizeF64(dst []float32, x []float64, center, scale float64) {
 	ref.StandardizeF64(dst, x, center, scale)
 }
 
+func narrowF64(dst []float32, x []float64) (all uint64) {
+	return ref.NarrowF64(dst, x)
+}
+
 func expF64(y, x []float64) {
 	ref.ExpF64(y, x)
 }

@@ -88,6 +88,17 @@ func Standardize(dst []float32, x []float64, center, scale float64) {
 	standardizeF64(dst, x, center, scale)
 }
 
+// Narrow sets dst[i] to x[i] as float32. dst has x's length. It returns the bits that the magnitudes of x have as float64; the sign is set
+// if a magnitude is not 0 and not from 2^-126 up to, but not including, 2^24.
+func Narrow(dst []float32, x []float64) (all uint64) {
+	if len(dst) != len(x) {
+		panic("f64: slices of different lengths")
+	}
+	parallel.RaceWrite(dst)
+	parallel.RaceRead(x)
+	return narrowF64(dst, x)
+}
+
 // Exp sets y[i] to e^x[i]. y has x's length and may be x. The error is below 0.8 ULP, or 0.9 ULP where the result is
 // subnormal. Without elements nothing changes.
 //

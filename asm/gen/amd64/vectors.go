@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -344,6 +346,92 @@ func (w *Writer) addSquares(src operand.Mem, acc operand.Op) {
 	v := w.YMM()
 	w.VCVTPS2PD(src, v)
 	w.VFMADD231PD(v, v, acc)
+}
+
+// narrow writes Narrow: four elements at a time, then single ones.
+func (w *Writer) narrow() {
+	w.begin("Narrow")
+	sign, least, most, zero := w.repeat(1<<63), w.repeat(math.Float64bits(0x1p-126)), w.repeat(math.Float64bits(1<<24)), w.repeat(0)
+	const notEqual, notLess, notAtLeast = 4, 5, 9
+	w.narrowEach(func(v, all reg.VecVirtual) {
+		m, low, some := w.YMM(), w.YMM(), w.YMM()
+		w.VANDNPD(v, sign, m)
+		w.VORPD(m, all, all)
+		w.VCMPPD(operand.U8(notAtLeast), least, m, low)
+		w.VCMPPD(operand.U8(notEqual), zero, m, some)
+		w.VCMPPD(operand.U8(notLess), most, m, m)
+		w.VANDPD(some, low, low)
+		w.VORPD(low, m, m)
+		w.VANDPD(sign, m, m)
+		w.VORPD(m, all, all)
+	})
+}
+
+// narrowWhole writes NarrowWhole. An integer that is added to the bits of 1.5 * 2^52 gives the bits of the sum, without a conversion.
+func (w *Writer) narrowWhole() {
+	w.begin("NarrowWhole")
+	shifted, zero := w.repeat(math.Float64bits(0x1.8p52)), w.repeat(0)
+	w.narrowEach(func(v, all reg.VecVirtual) {
+		m := w.YMM()
+		w.VPCMPGTQ(v, zero, m)
+		w.VPXOR(v, m, m)
+		w.VPOR(m, all, all)
+		w.VPADDQ(shifted, v, v)
+		w.VSUBPD(shifted, v, v)
+	})
+}
+
+// repeat returns a vector with v in each lane of 64 bits.
+func (w *Writer) repeat(v uint64) reg.VecVirtual {
+	one, all := w.GP64(), w.YMM()
+	w.MOVQ(operand.U64(v), one)
+	w.VMOVQ(one, all.AsX())
+	w.VPBROADCASTQ(all.AsX(), all)
+	return all
+}
+
+// narrowEach writes the body of a function that rounds x to dst, four elements at a time, then single ones. widen makes v float64, and adds bits to all.
+func (w *Writer) narrowEach(widen func(v, all reg.VecVirtual)) {
+	x, n := w.slice("x")
+	dst, v, all := w.GP64(), w.YMM(), w.YMM()
+	w.Load(w.Param("dst").Base(), dst)
+	w.VPXOR(all, all, all)
+
+	loop, rest, one, done := w.label("loop"), w.label("rest"), w.label("one"), w.label("done")
+	w.SUBQ(imm(4), n)
+	w.JB(ref(rest))
+	w.Label(loop)
+	w.VMOVUPD(mem(x, 0), v)
+	widen(v, all)
+	w.VCVTPD2PSY(v, v.AsX())
+	w.VMOVUPS(v.AsX(), mem(dst, 0))
+	w.ADDQ(imm(4*8), x)
+	w.ADDQ(imm(4*4), dst)
+	w.SUBQ(imm(4), n)
+	w.JAE(ref(loop))
+
+	w.Label(rest)
+	w.ADDQ(imm(4), n)
+	w.JZ(ref(done))
+	w.Label(one)
+	w.VMOVSD(mem(x, 0), v.AsX()) // and zeros
+	widen(v, all)
+	w.VCVTPD2PSY(v, v.AsX())
+	w.VMOVSS(v.AsX(), mem(dst, 0))
+	w.ADDQ(imm(8), x)
+	w.ADDQ(imm(4), dst)
+	w.DECQ(n)
+	w.JNZ(ref(one))
+
+	w.Label(done)
+	high, bits := w.XMM(), w.GP64()
+	w.VEXTRACTI128(imm(1), all, high)
+	w.VPOR(high, all.AsX(), all.AsX())
+	w.VPSRLDQ(imm(8), all.AsX(), high)
+	w.VPOR(high, all.AsX(), all.AsX())
+	w.VMOVQ(all.AsX(), bits)
+	w.Store(bits, w.ReturnIndex(0))
+	w.end()
 }
 
 // standardize writes Standardize: eight elements at a time, then single ones. The divisions are the limit.

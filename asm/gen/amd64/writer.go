@@ -72,6 +72,8 @@ var kernels = []Kernel{
 	{"rank_k_update", (*Writer).rankKUpdate},
 	{"copy_non_temporal", (*Writer).copyNonTemporal},
 	{"standardize", (*Writer).standardize},
+	{"narrow", (*Writer).narrow},
+	{"narrow_whole", (*Writer).narrowWhole},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},

@@ -113,22 +113,12 @@ func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T,
 
 // narrow writes src to dst, and returns the loss.
 func narrow(dst []float32, src []float64) Loss {
-	f64.Standardize(dst, src, 0, 1)
 	// A number from 2^-126 to 2^24 is exact if its last 29 bits are 0. No such number is Merged.
-	const last = 1<<29 - 1
-	least, most := math.Float64bits(0x1p-126), math.Float64bits(1<<24)
-	all, odd := uint64(0), uint64(0)
-	for _, v := range src {
-		b := math.Float64bits(v) &^ (1 << 63)
-		all |= b
-		if b-least >= most-least && b != 0 {
-			odd = 1
-		}
-	}
-	switch {
-	case odd == 0 && all&last == 0:
+	const last, odd = 1<<29 - 1, 1 << 63
+	switch all := f64.Narrow(dst, src); {
+	case all&(odd|last) == 0:
 		return None
-	case odd == 0:
+	case all&odd == 0:
 		return rounded
 	}
 	lost := None
@@ -207,31 +197,10 @@ func dates[T float32 | float64, S int32 | int64](src []S) func(lo, hi int, scrat
 
 // narrowWhole writes integers of up to 24 bits to dst as float32. If an integer has more, or the types aren't int64 and float32, it returns
 // false.
-//
-// A scalar conversion waits for the conversion before it. Adding a small integer to the bits of 1.5 * 2^52 gives the
-// bits of their sum, without a conversion.
 func narrowWhole[T float32 | float64, S integer](dst []T, src []S) bool {
-	to, ok := any(dst).([]float32)
+	to, narrow := any(dst).([]float32)
 	from, whole := any(src).([]int64)
-	if !ok || !whole {
-		return false
-	}
-	const shifted = 0x1.8p52
-	var sums [256]float64
-	for len(from) > 0 {
-		n := min(len(from), len(sums))
-		all := int64(0)
-		for i, v := range from[:n] {
-			sums[i] = math.Float64frombits(math.Float64bits(shifted) + uint64(v))
-			all |= v ^ v>>63
-		}
-		if all>>24 != 0 {
-			return false
-		}
-		f64.Standardize(to[:n], sums[:n], shifted, 1)
-		to, from = to[n:], from[n:]
-	}
-	return true
+	return narrow && whole && kernel.NarrowWhole(to, from)>>24 == 0
 }
 
 func magnitude[S integer](v S) uint64 {
