@@ -10,8 +10,10 @@ func InDecimal(b byte) bool { return b == '-' || b == '.' || b-'0' < 10 }
 
 // Decimals reads numbers of delimited text, from the position at on, each up to a comma or a line break,
 // while they are digits with at most one point among them, and perhaps a minus before them. It returns how many it read,
-// and the position after the last delimiter. Decimals reads up to len(values) numbers. With lines it reads on behind a line
-// break, which is "\n"; otherwise it stops there, and a line break is "\n" or the "\r" of "\r\n". Decimals leaves out numbers with a delimiter among the last 63 bytes of
+// and the position after the last delimiter. With lines it reads on behind a line break, which is "\n". Without lines it
+// stops there, and a line break is "\n", or the "\r" of "\r\n".
+//
+// Decimals reads up to len(values) numbers, and leaves out numbers with a delimiter among the last 63 bytes of
 // text, numbers of more than 23 bytes behind their sign, and digits of 922 * 10^16 or more. For each number, it sets
 // values to the nearest float64, and forms to the sum of
 //

@@ -71,8 +71,8 @@ func Exp(y, x []float32) {
 	expF32(y, x)
 }
 
-// NarrowWhole sets dst[i] to x[i] as float32. dst has x's length. It returns the bits of all magnitudes, less 1 for negative integers. dst is
-// undefined if an integer has more than 51 bits.
+// NarrowWhole sets dst[i] to x[i] as float32. dst has x's length. It returns the bits of all magnitudes, less 1 for negative
+// integers. dst is undefined if an integer has more than 51 bits.
 func NarrowWhole(dst []float32, x []int64) (all uint64) {
 	if len(dst) != len(x) {
 		panic("kernel: slices of different lengths")

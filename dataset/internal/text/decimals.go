@@ -30,7 +30,7 @@ const ahead = 64
 type run struct {
 	first     int       // the first field
 	columns   []*cells  // for each field its column, or nil if it isn't selected
-	must      []uint32  // for each field, those of DecimalWhole and DecimalLong on which it depends whether its column can hold a number
+	must      []uint32  // for each field, the bits of a form, of DecimalWhole and DecimalLong, that its column depends on
 	keptTexts []int     // fields whose column keeps texts: each number must be canonical
 	seen      []int     // fields whose column refuses integers with leading zeros, or counts forms
 	records   int       // number of kept records
@@ -211,7 +211,7 @@ func (d *decimals) read(s *scanner, n int) int {
 		values = values[:min(len(values), ahead)]
 	}
 	count := d.scan(s, values)
-	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, 0, r.keptTexts) && !d.oddStart(s, 0, r.seen) {
+	if count == len(r.columns) && !d.nulls && d.keeps(s, r, values, 0) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
 			r.flush()
 		}
@@ -223,8 +223,8 @@ func (d *decimals) read(s *scanner, n int) int {
 	return count
 }
 
-// records reads records of numbers that all columns can hold, from the beginning of one on, and returns how many. Where it finds none, it
-// tries again later, because what it tried is read again.
+// records reads records of numbers that all columns can hold, from the beginning of a record on, and returns how many. Where it finds
+// none, it tries again some records later, because a record that it tried is read again.
 func (d *decimals) records(s *scanner) (n int) {
 	r := d.whole
 	if r == nil || s.pos < kernel.DecimalsBefore || s.header != nil && kernel.InDecimal(s.header[0]) { // a record may repeat the header
@@ -239,11 +239,11 @@ func (d *decimals) records(s *scanner) (n int) {
 	count := d.scanLines(s, r, values)
 	for ; (n+1)*width <= count; n++ {
 		first := n * width
-		forms := d.forms[first : first+width]
-		if end += bytes.IndexByte(s.text[end:], '\n'); end != s.pos-kernel.DecimalsBefore+int(forms[width-1]>>kernel.DecimalEnd) {
+		last := d.forms[first+width-1]
+		if end += bytes.IndexByte(s.text[end:], '\n'); end != s.pos-kernel.DecimalsBefore+int(last>>kernel.DecimalEnd) {
 			break // another number of fields
 		}
-		if end++; !r.fits(values[first:first+width], forms) || !d.canonical(s, first, r.keptTexts) || d.oddStart(s, first, r.seen) {
+		if end++; !d.keeps(s, r, values[first:first+width], first) {
 			break
 		}
 	}
@@ -260,7 +260,13 @@ func (d *decimals) records(s *scanner) (n int) {
 	return n
 }
 
-// scanLines reads numbers of records, up to as many as values has, also with an exponent where the column holds numbers. It returns how many.
+// keeps returns true if the columns of a run can hold the values, of which the first is number first that was read.
+func (d *decimals) keeps(s *scanner, r *run, values []float64, first int) bool {
+	forms := d.forms[first : first+len(values)]
+	return r.fits(values, forms) && d.canonical(s, first, r.keptTexts) && !d.oddStart(s, first, r.seen)
+}
+
+// scanLines reads numbers of records, up to as many as values has. In columns of numbers, they may have an exponent. It returns how many.
 func (d *decimals) scanLines(s *scanner, r *run, values []float64) (count int) {
 	for at := s.pos; ; {
 		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma, true)
@@ -268,7 +274,7 @@ func (d *decimals) scanLines(s *scanner, r *run, values []float64) (count int) {
 			d.forms[i] += uint32(at-s.pos) << kernel.DecimalEnd
 		}
 		count, at = count+n, end
-		if count == len(values) || !r.columns[count%len(r.columns)].holdsAll() {
+		if count == len(values) || at-s.pos > longestScan || !r.columns[count%len(r.columns)].holdsAll() {
 			return count
 		}
 		v, length := parseDecimal(s.text[at:])
@@ -294,7 +300,7 @@ func (d *decimals) number(s *scanner, k int) []byte {
 	return s.text[s.pos-kernel.DecimalsBefore+int(d.forms[k-1]>>kernel.DecimalEnd)+1:]
 }
 
-// canonical returns true if the chosen numbers behind number first that were read are written canonically.
+// canonical returns true if the chosen numbers behind number first are written canonically.
 func (d *decimals) canonical(s *scanner, first int, numbers []int) bool {
 	for _, k := range numbers {
 		if !isCanonical(d.number(s, first+k)) {
@@ -304,7 +310,7 @@ func (d *decimals) canonical(s *scanner, first int, numbers []int) bool {
 	return true
 }
 
-// oddStart returns true if one of the chosen numbers behind number first has leading zeros, or no digit before its point.
+// oddStart returns true if a chosen number behind number first has a plus, leading zeros, or no digit before its point.
 func (d *decimals) oddStart(s *scanner, first int, numbers []int) bool {
 	for _, k := range numbers {
 		if hasOddStart(d.number(s, first+k)) {
