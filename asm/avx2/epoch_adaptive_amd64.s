@@ -4,83 +4,95 @@
 
 #include "textflag.h"
 
-DATA constantsF64<>+0(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+8(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+16(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+24(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+32(SB)/8, $0x8000000000000000
-DATA constantsF64<>+40(SB)/8, $0x8000000000000000
-DATA constantsF64<>+48(SB)/8, $0x8000000000000000
-DATA constantsF64<>+56(SB)/8, $0x8000000000000000
-DATA constantsF64<>+64(SB)/8, $0xc087500000000000
-DATA constantsF64<>+72(SB)/8, $0xc087500000000000
-DATA constantsF64<>+80(SB)/8, $0xc087500000000000
-DATA constantsF64<>+88(SB)/8, $0xc087500000000000
-DATA constantsF64<>+96(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+104(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+112(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+120(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+128(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+136(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+144(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+152(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+160(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+168(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+176(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+184(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+192(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+200(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+208(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+216(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+224(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+232(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+240(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+248(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+256(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+264(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+272(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+280(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+288(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+296(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+304(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+312(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+320(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+328(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+336(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+344(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+352(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+360(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+368(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+376(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+384(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+392(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+400(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+408(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+416(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+424(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+432(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+440(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+448(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+456(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+464(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+472(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+480(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+488(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+496(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+504(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+512(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+520(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+528(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+536(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+544(SB)/8, $0x43380000000003ff
-DATA constantsF64<>+552(SB)/8, $0x43380000000003ff
-DATA constantsF64<>+560(SB)/8, $0x43380000000003ff
-DATA constantsF64<>+568(SB)/8, $0x43380000000003ff
-GLOBL constantsF64<>(SB), RODATA|NOPTR, $576
+DATA constantsF64<>+0(SB)/8, $0x0000000080000000
+DATA constantsF64<>+8(SB)/8, $0x0000000080000000
+DATA constantsF64<>+16(SB)/8, $0x0000000080000000
+DATA constantsF64<>+24(SB)/8, $0x0000000080000000
+DATA constantsF64<>+32(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+40(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+48(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+56(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+64(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+72(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+80(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+88(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+96(SB)/8, $0x8000000000000000
+DATA constantsF64<>+104(SB)/8, $0x8000000000000000
+DATA constantsF64<>+112(SB)/8, $0x8000000000000000
+DATA constantsF64<>+120(SB)/8, $0x8000000000000000
+DATA constantsF64<>+128(SB)/8, $0xc087500000000000
+DATA constantsF64<>+136(SB)/8, $0xc087500000000000
+DATA constantsF64<>+144(SB)/8, $0xc087500000000000
+DATA constantsF64<>+152(SB)/8, $0xc087500000000000
+DATA constantsF64<>+160(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+168(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+176(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+184(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+192(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+200(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+208(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+216(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+224(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+232(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+240(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+248(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+256(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+264(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+272(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+280(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+288(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+296(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+304(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+312(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+320(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+328(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+336(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+344(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+352(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+360(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+368(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+376(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+384(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+392(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+400(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+408(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+416(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+424(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+432(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+440(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+448(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+456(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+464(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+472(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+480(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+488(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+496(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+504(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+512(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+520(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+528(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+536(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+544(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+552(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+560(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+568(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+576(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+584(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+592(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+600(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+608(SB)/8, $0x43380000000003ff
+DATA constantsF64<>+616(SB)/8, $0x43380000000003ff
+DATA constantsF64<>+624(SB)/8, $0x43380000000003ff
+DATA constantsF64<>+632(SB)/8, $0x43380000000003ff
+DATA constantsF64<>+640(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+648(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+656(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+664(SB)/8, $0x7fffffffffffffff
+GLOBL constantsF64<>(SB), RODATA|NOPTR, $672
 
 // func EpochAdaptiveF32(w []float32, log []uint32, z []float64, n []float64, root []float64, x []float32, y []float32, weights []float64, l1 []float64, l2 []float64, inverse float64, beta float64, hinge bool) (rows int, updates int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·EpochAdaptiveF32(SB), NOSPLIT, $0-280
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·EpochAdaptiveF32(SB), NOSPLIT, $8-280
 	MOVQ x_base+120(FP), AX
 	MOVQ y_base+144(FP), CX
 	MOVQ w_base+0(FP), BX
@@ -90,7 +102,7 @@ TEXT ·EpochAdaptiveF32(SB), NOSPLIT, $0-280
 	XORQ DI, DI
 	XORQ DX, DX
 	CMPQ DX, y_len+152(FP)
-	JE   done3
+	JE   done4
 
 row1:
 	VXORPS Y0, Y0, Y0
@@ -100,9 +112,9 @@ row1:
 	XORQ   R9, R9
 	MOVQ   SI, R10
 	CMPQ   R10, $0x00000080
-	JB     rest5
+	JB     rest6
 
-round4:
+round5:
 	VMOVUPS     (BX)(R9*1), Y4
 	VFMADD231PS (AX)(R9*1), Y4, Y0
 	VMOVUPS     32(BX)(R9*1), Y4
@@ -114,248 +126,255 @@ round4:
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000080, R10
 	CMPQ        R10, $0x00000080
-	JAE         round4
+	JAE         round5
 
-rest5:
+rest6:
 	TESTQ       R10, R10
-	JZ          fold6
+	JZ          fold7
 	VMOVUPS     (BX)(R9*1), Y4
 	VFMADD231PS (AX)(R9*1), Y4, Y0
 	CMPQ        R10, $0x20
-	JNE         more8
+	JNE         more9
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y1, Y1
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold6
+	JMP         fold7
 
-more8:
+more9:
 	VMOVUPS     32(BX)(R9*1), Y4
 	VFMADD231PS 32(AX)(R9*1), Y4, Y1
 	CMPQ        R10, $0x40
-	JNE         more9
+	JNE         more10
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold6
+	JMP         fold7
 
-more9:
+more10:
 	VMOVUPS     64(BX)(R9*1), Y4
 	VFMADD231PS 64(AX)(R9*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y3, Y3
 
-fold6:
+fold7:
+scored2:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMULSS       (CX)(DX*4), X0, X0
-	VCVTSS2SD    X0, X0, X5
-	VMOVSD       constantsF64<>+0(SB), X0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X1
+	VMOVHLPS     X1, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDSS       X2, X1, X1
+	VMOVSS       (CX)(DX*4), X0
+	VANDNPS      constantsF64<>+0(SB), X0, X0
+	VXORPS       X0, X1, X1
+	VPSLLQ       $0x20, X0, X0
+	VCVTSS2SD    X1, X1, X5
 	MOVB         hinge+256(FP), R9
 	TESTB        R9, R9
-	JZ           logistic10
-	VUCOMISD     X5, X0
-	JLS          next2
-	VMOVAPD      X0, X0
-	JMP          signed11
+	JZ           logistic11
+	VUCOMISD     constantsF64<>+32(SB), X5
+	JLS          next3
+	VMOVSD       constantsF64<>+64(SB), X4
+	JMP          signed12
 
-logistic10:
-	VXORPD       constantsF64<>+32(SB), Y5, Y5
-	VORPD        constantsF64<>+32(SB), Y5, Y0
-	VMOVUPD      constantsF64<>+64(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      constantsF64<>+128(SB), Y1
-	VFMADD213PD  constantsF64<>+96(SB), Y0, Y1
-	VSUBPD       constantsF64<>+96(SB), Y1, Y2
-	VFNMADD231PD constantsF64<>+160(SB), Y2, Y0
-	VMOVUPD      Y0, Y3
-	VFNMADD231PD constantsF64<>+192(SB), Y2, Y3
-	VMULPD       Y3, Y3, Y4
-	VMOVUPD      constantsF64<>+224(SB), Y6
-	VMOVUPD      constantsF64<>+256(SB), Y7
-	VFMADD213PD  constantsF64<>+288(SB), Y4, Y6
-	VFMADD213PD  constantsF64<>+320(SB), Y4, Y7
-	VFMADD213PD  constantsF64<>+352(SB), Y4, Y6
-	VFMADD213PD  constantsF64<>+384(SB), Y4, Y7
-	VFMADD213PD  constantsF64<>+416(SB), Y4, Y6
-	VFMADD213PD  constantsF64<>+448(SB), Y4, Y7
-	VFMADD213PD  constantsF64<>+480(SB), Y4, Y6
-	VFMADD213PD  constantsF64<>+512(SB), Y4, Y7
-	VFMADD213PD  Y6, Y3, Y7
-	VADDPD       constantsF64<>+0(SB), Y0, Y3
-	VSUBPD       constantsF64<>+0(SB), Y3, Y6
-	VSUBPD       Y6, Y0, Y0
-	VFNMADD231PD constantsF64<>+192(SB), Y2, Y0
-	VFMADD231PD  Y4, Y7, Y0
-	VADDPD       Y0, Y3, Y0
-	VMOVUPD      constantsF64<>+480(SB), Y3
-	VFMADD213PD  constantsF64<>+544(SB), Y2, Y3
-	VPSUBQ       Y3, Y1, Y1
-	VPSLLQ       $0x34, Y3, Y2
-	VPSLLQ       $0x34, Y1, Y1
-	VMULPD       Y2, Y0, Y0
-	VMULPD       Y1, Y0, Y0
-	VMOVUPD      constantsF64<>+0(SB), Y1
-	VBLENDVPD    Y5, Y0, Y1, Y1
-	VADDPD       constantsF64<>+0(SB), Y0, Y0
-	VDIVPD       Y0, Y1, Y0
-	VMOVAPD      Y0, Y0
+logistic11:
+	VORPD        constantsF64<>+96(SB), Y5, Y1
+	VMOVUPD      constantsF64<>+128(SB), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      constantsF64<>+192(SB), Y2
+	VFMADD213PD  constantsF64<>+160(SB), Y1, Y2
+	VSUBPD       constantsF64<>+160(SB), Y2, Y3
+	VFNMADD231PD constantsF64<>+224(SB), Y3, Y1
+	VMOVUPD      Y1, Y4
+	VFNMADD231PD constantsF64<>+256(SB), Y3, Y4
+	VMULPD       Y4, Y4, Y6
+	VMOVUPD      constantsF64<>+288(SB), Y7
+	VMOVUPD      constantsF64<>+320(SB), Y8
+	VFMADD213PD  constantsF64<>+352(SB), Y6, Y7
+	VFMADD213PD  constantsF64<>+384(SB), Y6, Y8
+	VFMADD213PD  constantsF64<>+416(SB), Y6, Y7
+	VFMADD213PD  constantsF64<>+448(SB), Y6, Y8
+	VFMADD213PD  constantsF64<>+480(SB), Y6, Y7
+	VFMADD213PD  constantsF64<>+512(SB), Y6, Y8
+	VFMADD213PD  constantsF64<>+544(SB), Y6, Y7
+	VFMADD213PD  constantsF64<>+576(SB), Y6, Y8
+	VFMADD213PD  Y7, Y4, Y8
+	VADDPD       constantsF64<>+64(SB), Y1, Y4
+	VSUBPD       constantsF64<>+64(SB), Y4, Y7
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD constantsF64<>+256(SB), Y3, Y1
+	VFMADD231PD  Y6, Y8, Y1
+	VADDPD       Y1, Y4, Y1
+	VMOVUPD      constantsF64<>+544(SB), Y4
+	VFMADD213PD  constantsF64<>+608(SB), Y3, Y4
+	VPSUBQ       Y4, Y2, Y2
+	VPSLLQ       $0x34, Y4, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y3, Y1, Y1
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      constantsF64<>+64(SB), Y2
+	VBLENDVPD    Y5, Y1, Y2, Y2
+	VADDPD       constantsF64<>+64(SB), Y1, Y1
+	VDIVPD       Y1, Y2, Y1
+	VMOVAPD      Y1, Y4
 
-signed11:
-	VXORPS    X1, X1, X1
-	VCVTSS2SD (CX)(DX*4), X1, X1
-	VMULSD    X1, X0, X0
-	VXORPD    constantsF64<>+32(SB), X0, X0
-	MOVQ      weights_base+168(FP), R9
-	TESTQ     R9, R9
-	JZ        unweighted12
-	VMULSD    (R9)(DX*8), X0, X0
+signed12:
+	VXORPD X0, X4, X4
+	MOVQ   weights_base+168(FP), R9
+	TESTQ  R9, R9
+	JZ     unweighted13
+	VMULSD (R9)(DX*8), X4, X4
 
-unweighted12:
-	VXORPS   X1, X1, X1
-	VUCOMISD X1, X0
-	JNE      changed13
-	JPC      next2
+unweighted13:
+	VXORPS   X0, X0, X0
+	VUCOMISD X0, X4
+	JNE      changed14
+	JPC      next3
 
-changed13:
-	VBROADCASTSD X0, Y0
-	MOVQ         z_base+48(FP), R10
-	MOVQ         n_base+72(FP), R11
-	MOVQ         root_base+96(FP), R12
-	MOVQ         l1_base+192(FP), R13
-	MOVQ         l2_base+216(FP), R14
-	VBROADCASTSD inverse+240(FP), Y1
-	VBROADCASTSD beta+248(FP), Y2
-	MOVQ         $0x8000000000000000, R9
-	VMOVQ        R9, X3
-	VBROADCASTSD X3, Y3
-	XORQ         R9, R9
+changed14:
+	VBROADCASTSD X4, Y4
+	MOVL         DX, (R8)(DI*4)
+	INCQ         DI
+	INCQ         DX
+	LEAQ         (AX)(SI*1), R9
+	CMPQ         DX, y_len+152(FP)
+	CMOVQEQ      AX, R9
+	MOVQ         z_base+48(FP), R11
+	MOVQ         n_base+72(FP), R12
+	MOVQ         root_base+96(FP), R13
+	MOVQ         l1_base+192(FP), R14
+	MOVQ         l2_base+216(FP), R15
+	VBROADCASTSD inverse+240(FP), Y6
+	VBROADCASTSD beta+248(FP), Y7
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	XORQ         R10, R10
 
-columns14:
-	VCVTPS2PD (AX)(R9*4), Y4
-	VCVTPS2PD (BX)(R9*4), Y6
-	VXORPD    Y7, Y7, Y7
-	VCMPPD    $0x04, Y7, Y4, Y7
-	VMULPD    Y0, Y4, Y4
-	VMULPD    Y4, Y4, Y8
-	VADDPD    (R11)(R9*8), Y8, Y8
-	VSQRTPD   Y8, Y9
-	VSUBPD    (R12)(R9*8), Y9, Y10
-	VMULPD    Y1, Y10, Y10
-	VMULPD    Y6, Y10, Y10
-	VSUBPD    Y10, Y4, Y10
-	VADDPD    (R10)(R9*8), Y10, Y10
-	VMOVMSKPD Y7, R15
-	CMPL      R15, $0x0f
-	JNE       some1
-	VMOVUPD   Y8, (R11)(R9*8)
-	VMOVUPD   Y9, (R12)(R9*8)
-	VMOVUPD   Y10, (R10)(R9*8)
-	JMP       kept2
+columns1:
+	VCVTPS2PD (AX)(R10*4), Y8
+	VCVTPS2PD (BX)(R10*4), Y9
+	VXORPD    Y10, Y10, Y10
+	VCMPPD    $0x04, Y10, Y8, Y10
+	VMULPD    Y4, Y8, Y8
+	VMULPD    Y8, Y8, Y11
+	VADDPD    (R12)(R10*8), Y11, Y11
+	VSQRTPD   Y11, Y12
+	VSUBPD    (R13)(R10*8), Y12, Y13
+	VMULPD    Y6, Y13, Y13
+	VMULPD    Y9, Y13, Y13
+	VSUBPD    Y13, Y8, Y13
+	VADDPD    (R11)(R10*8), Y13, Y13
+	VMOVMSKPD Y10, BP
+	CMPL      BP, $0x0f
+	JNE       some2
+	VMOVUPD   Y11, (R12)(R10*8)
+	VMOVUPD   Y12, (R13)(R10*8)
+	VMOVUPD   Y13, (R11)(R10*8)
+	JMP       kept3
 
-some1:
-	VMOVUPD   (R11)(R9*8), Y4
-	VBLENDVPD Y7, Y8, Y4, Y4
-	VMOVUPD   Y4, (R11)(R9*8)
-	VMOVUPD   (R12)(R9*8), Y4
-	VBLENDVPD Y7, Y9, Y4, Y4
-	VMOVUPD   Y4, (R12)(R9*8)
-	VMOVUPD   (R10)(R9*8), Y4
-	VBLENDVPD Y7, Y10, Y4, Y4
-	VMOVUPD   Y4, (R10)(R9*8)
+some2:
+	VMOVUPD   (R12)(R10*8), Y8
+	VBLENDVPD Y10, Y11, Y8, Y8
+	VMOVUPD   Y8, (R12)(R10*8)
+	VMOVUPD   (R13)(R10*8), Y8
+	VBLENDVPD Y10, Y12, Y8, Y8
+	VMOVUPD   Y8, (R13)(R10*8)
+	VMOVUPD   (R11)(R10*8), Y8
+	VBLENDVPD Y10, Y13, Y8, Y8
+	VMOVUPD   Y8, (R11)(R10*8)
 
-kept2:
-	VANDNPD    Y10, Y3, Y4
-	VCMPPD     $0x1e, (R13)(R9*8), Y4, Y8
-	VSUBPD     (R13)(R9*8), Y4, Y4
-	VADDPD     Y2, Y9, Y9
-	VMULPD     Y1, Y9, Y9
-	VADDPD     (R14)(R9*8), Y9, Y9
-	VDIVPD     Y9, Y4, Y4
-	VANDPD     Y3, Y10, Y10
-	VXORPD     Y3, Y10, Y10
-	VXORPD     Y10, Y4, Y4
-	VXORPD     Y9, Y9, Y9
-	VBLENDVPD  Y8, Y4, Y9, Y4
-	VBLENDVPD  Y7, Y4, Y6, Y4
-	VCVTPD2PSY Y4, X4
-	VMOVAPD    Y4, Y4
-	VCVTPS2PD  16(AX)(R9*4), Y6
-	VCVTPS2PD  16(BX)(R9*4), Y7
-	VXORPD     Y8, Y8, Y8
-	VCMPPD     $0x04, Y8, Y6, Y8
-	VMULPD     Y0, Y6, Y6
-	VMULPD     Y6, Y6, Y9
-	VADDPD     32(R11)(R9*8), Y9, Y9
-	VSQRTPD    Y9, Y10
-	VSUBPD     32(R12)(R9*8), Y10, Y11
-	VMULPD     Y1, Y11, Y11
-	VMULPD     Y7, Y11, Y11
-	VSUBPD     Y11, Y6, Y11
-	VADDPD     32(R10)(R9*8), Y11, Y11
-	VMOVMSKPD  Y8, R15
-	CMPL       R15, $0x0f
-	JNE        some3
-	VMOVUPD    Y9, 32(R11)(R9*8)
-	VMOVUPD    Y10, 32(R12)(R9*8)
-	VMOVUPD    Y11, 32(R10)(R9*8)
-	JMP        kept4
+kept3:
+	VANDPD     constantsF64<>+640(SB), Y13, Y8
+	VCMPPD     $0x1e, (R14)(R10*8), Y8, Y11
+	VSUBPD     (R14)(R10*8), Y8, Y8
+	VADDPD     Y7, Y12, Y12
+	VMULPD     Y6, Y12, Y12
+	VADDPD     (R15)(R10*8), Y12, Y12
+	VDIVPD     Y12, Y8, Y8
+	VANDNPD    constantsF64<>+96(SB), Y13, Y13
+	VXORPD     Y13, Y8, Y8
+	VXORPD     Y12, Y12, Y12
+	VBLENDVPD  Y11, Y8, Y12, Y8
+	VBLENDVPD  Y10, Y8, Y9, Y8
+	VCVTPD2PSY Y8, X8
+	VMOVAPD    Y8, Y8
+	VCVTPS2PD  16(AX)(R10*4), Y9
+	VCVTPS2PD  16(BX)(R10*4), Y10
+	VXORPD     Y11, Y11, Y11
+	VCMPPD     $0x04, Y11, Y9, Y11
+	VMULPD     Y4, Y9, Y9
+	VMULPD     Y9, Y9, Y12
+	VADDPD     32(R12)(R10*8), Y12, Y12
+	VSQRTPD    Y12, Y13
+	VSUBPD     32(R13)(R10*8), Y13, Y14
+	VMULPD     Y6, Y14, Y14
+	VMULPD     Y10, Y14, Y14
+	VSUBPD     Y14, Y9, Y14
+	VADDPD     32(R11)(R10*8), Y14, Y14
+	VMOVMSKPD  Y11, BP
+	CMPL       BP, $0x0f
+	JNE        some4
+	VMOVUPD    Y12, 32(R12)(R10*8)
+	VMOVUPD    Y13, 32(R13)(R10*8)
+	VMOVUPD    Y14, 32(R11)(R10*8)
+	JMP        kept5
 
-some3:
-	VMOVUPD   32(R11)(R9*8), Y6
-	VBLENDVPD Y8, Y9, Y6, Y6
-	VMOVUPD   Y6, 32(R11)(R9*8)
-	VMOVUPD   32(R12)(R9*8), Y6
-	VBLENDVPD Y8, Y10, Y6, Y6
-	VMOVUPD   Y6, 32(R12)(R9*8)
-	VMOVUPD   32(R10)(R9*8), Y6
-	VBLENDVPD Y8, Y11, Y6, Y6
-	VMOVUPD   Y6, 32(R10)(R9*8)
+some4:
+	VMOVUPD   32(R12)(R10*8), Y9
+	VBLENDVPD Y11, Y12, Y9, Y9
+	VMOVUPD   Y9, 32(R12)(R10*8)
+	VMOVUPD   32(R13)(R10*8), Y9
+	VBLENDVPD Y11, Y13, Y9, Y9
+	VMOVUPD   Y9, 32(R13)(R10*8)
+	VMOVUPD   32(R11)(R10*8), Y9
+	VBLENDVPD Y11, Y14, Y9, Y9
+	VMOVUPD   Y9, 32(R11)(R10*8)
 
-kept4:
-	VANDNPD     Y11, Y3, Y6
-	VCMPPD      $0x1e, 32(R13)(R9*8), Y6, Y9
-	VSUBPD      32(R13)(R9*8), Y6, Y6
-	VADDPD      Y2, Y10, Y10
-	VMULPD      Y1, Y10, Y10
-	VADDPD      32(R14)(R9*8), Y10, Y10
-	VDIVPD      Y10, Y6, Y6
-	VANDPD      Y3, Y11, Y11
-	VXORPD      Y3, Y11, Y11
-	VXORPD      Y11, Y6, Y6
-	VXORPD      Y10, Y10, Y10
-	VBLENDVPD   Y9, Y6, Y10, Y6
-	VBLENDVPD   Y8, Y6, Y7, Y6
-	VCVTPD2PSY  Y6, X6
-	VMOVAPD     X6, X5
-	VINSERTF128 $0x01, X5, Y4, Y4
-	VMOVUPS     Y4, (BX)(R9*4)
-	ADDQ        $0x08, R9
-	LEAQ        (BX)(R9*4), R15
-	SUBQ        BX, R15
-	CMPQ        R15, SI
-	JB          columns14
-	MOVL        DX, (R8)(DI*4)
-	INCQ        DI
+kept5:
+	VANDPD      constantsF64<>+640(SB), Y14, Y9
+	VCMPPD      $0x1e, 32(R14)(R10*8), Y9, Y12
+	VSUBPD      32(R14)(R10*8), Y9, Y9
+	VADDPD      Y7, Y13, Y13
+	VMULPD      Y6, Y13, Y13
+	VADDPD      32(R15)(R10*8), Y13, Y13
+	VDIVPD      Y13, Y9, Y9
+	VANDNPD     constantsF64<>+96(SB), Y14, Y14
+	VXORPD      Y14, Y9, Y9
+	VXORPD      Y13, Y13, Y13
+	VBLENDVPD   Y12, Y9, Y13, Y9
+	VBLENDVPD   Y11, Y9, Y10, Y9
+	VCVTPD2PSY  Y9, X9
+	VINSERTF128 $0x01, X9, Y8, Y8
+	VMOVUPS     Y8, (BX)(R10*4)
+	VFMADD231PS (R9)(R10*4), Y8, Y0
+	VMOVAPS     Y0, Y8
+	VMOVAPS     Y1, Y0
+	VMOVAPS     Y2, Y1
+	VMOVAPS     Y3, Y2
+	VMOVAPS     Y8, Y3
+	ADDQ        $0x08, R10
+	CMPQ        R10, w_len+8(FP)
+	JB          columns1
 	CMPQ        DI, log_len+32(FP)
-	JNE         next2
-	INCQ        DX
-	JMP         done3
+	JE          done4
+	MOVQ        R9, AX
+	CMPQ        DX, y_len+152(FP)
+	JB          scored2
+	JMP         done4
 
-next2:
+next3:
 	ADDQ SI, AX
 	INCQ DX
 	CMPQ DX, y_len+152(FP)
 	JB   row1
 
-done3:
+done4:
 	MOVQ DX, rows+264(FP)
 	MOVQ DI, updates+272(FP)
 	VZEROUPPER

@@ -4,146 +4,170 @@
 
 #include "textflag.h"
 
-DATA constantsF64<>+0(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+8(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+16(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+24(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+32(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+40(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+48(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+56(SB)/8, $0x3ff0000000000000
-DATA constantsF64<>+64(SB)/8, $0x8000000000000000
-DATA constantsF64<>+72(SB)/8, $0x8000000000000000
-DATA constantsF64<>+80(SB)/8, $0x8000000000000000
-DATA constantsF64<>+88(SB)/8, $0x8000000000000000
-DATA constantsF64<>+96(SB)/8, $0x8000000000000000
-DATA constantsF64<>+104(SB)/8, $0x8000000000000000
-DATA constantsF64<>+112(SB)/8, $0x8000000000000000
-DATA constantsF64<>+120(SB)/8, $0x8000000000000000
-DATA constantsF64<>+128(SB)/8, $0xc087500000000000
-DATA constantsF64<>+136(SB)/8, $0xc087500000000000
-DATA constantsF64<>+144(SB)/8, $0xc087500000000000
-DATA constantsF64<>+152(SB)/8, $0xc087500000000000
-DATA constantsF64<>+160(SB)/8, $0xc087500000000000
-DATA constantsF64<>+168(SB)/8, $0xc087500000000000
-DATA constantsF64<>+176(SB)/8, $0xc087500000000000
-DATA constantsF64<>+184(SB)/8, $0xc087500000000000
-DATA constantsF64<>+192(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+200(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+208(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+216(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+224(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+232(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+240(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+248(SB)/8, $0x43380000000007fe
-DATA constantsF64<>+256(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+264(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+272(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+280(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+288(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+296(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+304(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+312(SB)/8, $0x3ff71547652b82fe
-DATA constantsF64<>+320(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+328(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+336(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+344(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+352(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+360(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+368(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+376(SB)/8, $0x3fe62e42fefa3800
-DATA constantsF64<>+384(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+392(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+400(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+408(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+416(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+424(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+432(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+440(SB)/8, $0x3d2ef35793c76730
-DATA constantsF64<>+448(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+456(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+464(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+472(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+480(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+488(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+496(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+504(SB)/8, $0x3e9289f81a8f3acd
-DATA constantsF64<>+512(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+520(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+528(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+536(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+544(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+552(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+560(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+568(SB)/8, $0x3e5ad2029e6e06ca
-DATA constantsF64<>+576(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+584(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+592(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+600(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+608(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+616(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+624(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+632(SB)/8, $0x3efa019ab35b535c
-DATA constantsF64<>+640(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+648(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+656(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+664(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+672(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+680(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+688(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+696(SB)/8, $0x3ec71df552385307
-DATA constantsF64<>+704(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+712(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+720(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+728(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+736(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+744(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+752(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+760(SB)/8, $0x3f56c16c17cc0bcc
-DATA constantsF64<>+768(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+776(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+784(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+792(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+800(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+808(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+816(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+824(SB)/8, $0x3f2a01a011c37905
-DATA constantsF64<>+832(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+840(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+848(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+856(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+864(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+872(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+880(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+888(SB)/8, $0x3fa555555555320e
-DATA constantsF64<>+896(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+904(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+912(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+920(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+928(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+936(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+944(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+952(SB)/8, $0x3f8111111112882d
-DATA constantsF64<>+960(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+968(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+976(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+984(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+992(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+1000(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+1008(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+1016(SB)/8, $0x3fe0000000000000
-DATA constantsF64<>+1024(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1032(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1040(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1048(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1056(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1064(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1072(SB)/8, $0x3fc5555555555501
-DATA constantsF64<>+1080(SB)/8, $0x3fc5555555555501
-GLOBL constantsF64<>(SB), RODATA|NOPTR, $1088
+DATA constantsF64<>+0(SB)/8, $0x0000000080000000
+DATA constantsF64<>+8(SB)/8, $0x0000000080000000
+DATA constantsF64<>+16(SB)/8, $0x0000000080000000
+DATA constantsF64<>+24(SB)/8, $0x0000000080000000
+DATA constantsF64<>+32(SB)/8, $0x0000000080000000
+DATA constantsF64<>+40(SB)/8, $0x0000000080000000
+DATA constantsF64<>+48(SB)/8, $0x0000000080000000
+DATA constantsF64<>+56(SB)/8, $0x0000000080000000
+DATA constantsF64<>+64(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+72(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+80(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+88(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+96(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+104(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+112(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+120(SB)/8, $0xbff0000000000000
+DATA constantsF64<>+128(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+136(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+144(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+152(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+160(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+168(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+176(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+184(SB)/8, $0x3ff0000000000000
+DATA constantsF64<>+192(SB)/8, $0x8000000000000000
+DATA constantsF64<>+200(SB)/8, $0x8000000000000000
+DATA constantsF64<>+208(SB)/8, $0x8000000000000000
+DATA constantsF64<>+216(SB)/8, $0x8000000000000000
+DATA constantsF64<>+224(SB)/8, $0x8000000000000000
+DATA constantsF64<>+232(SB)/8, $0x8000000000000000
+DATA constantsF64<>+240(SB)/8, $0x8000000000000000
+DATA constantsF64<>+248(SB)/8, $0x8000000000000000
+DATA constantsF64<>+256(SB)/8, $0xc087500000000000
+DATA constantsF64<>+264(SB)/8, $0xc087500000000000
+DATA constantsF64<>+272(SB)/8, $0xc087500000000000
+DATA constantsF64<>+280(SB)/8, $0xc087500000000000
+DATA constantsF64<>+288(SB)/8, $0xc087500000000000
+DATA constantsF64<>+296(SB)/8, $0xc087500000000000
+DATA constantsF64<>+304(SB)/8, $0xc087500000000000
+DATA constantsF64<>+312(SB)/8, $0xc087500000000000
+DATA constantsF64<>+320(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+328(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+336(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+344(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+352(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+360(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+368(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+376(SB)/8, $0x43380000000007fe
+DATA constantsF64<>+384(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+392(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+400(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+408(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+416(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+424(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+432(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+440(SB)/8, $0x3ff71547652b82fe
+DATA constantsF64<>+448(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+456(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+464(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+472(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+480(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+488(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+496(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+504(SB)/8, $0x3fe62e42fefa3800
+DATA constantsF64<>+512(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+520(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+528(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+536(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+544(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+552(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+560(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+568(SB)/8, $0x3d2ef35793c76730
+DATA constantsF64<>+576(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+584(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+592(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+600(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+608(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+616(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+624(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+632(SB)/8, $0x3e9289f81a8f3acd
+DATA constantsF64<>+640(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+648(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+656(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+664(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+672(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+680(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+688(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+696(SB)/8, $0x3e5ad2029e6e06ca
+DATA constantsF64<>+704(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+712(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+720(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+728(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+736(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+744(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+752(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+760(SB)/8, $0x3efa019ab35b535c
+DATA constantsF64<>+768(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+776(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+784(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+792(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+800(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+808(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+816(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+824(SB)/8, $0x3ec71df552385307
+DATA constantsF64<>+832(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+840(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+848(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+856(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+864(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+872(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+880(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+888(SB)/8, $0x3f56c16c17cc0bcc
+DATA constantsF64<>+896(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+904(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+912(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+920(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+928(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+936(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+944(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+952(SB)/8, $0x3f2a01a011c37905
+DATA constantsF64<>+960(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+968(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+976(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+984(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+992(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+1000(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+1008(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+1016(SB)/8, $0x3fa555555555320e
+DATA constantsF64<>+1024(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1032(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1040(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1048(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1056(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1064(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1072(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1080(SB)/8, $0x3f8111111112882d
+DATA constantsF64<>+1088(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1096(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1104(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1112(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1120(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1128(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1136(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1144(SB)/8, $0x3fe0000000000000
+DATA constantsF64<>+1152(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1160(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1168(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1176(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1184(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1192(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1200(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1208(SB)/8, $0x3fc5555555555501
+DATA constantsF64<>+1216(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1224(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1232(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1240(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1248(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1256(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1264(SB)/8, $0x7fffffffffffffff
+DATA constantsF64<>+1272(SB)/8, $0x7fffffffffffffff
+GLOBL constantsF64<>(SB), RODATA|NOPTR, $1280
 
 // func EpochAdaptiveF32(w []float32, log []uint32, z []float64, n []float64, root []float64, x []float32, y []float32, weights []float64, l1 []float64, l2 []float64, inverse float64, beta float64, hinge bool) (rows int, updates int)
-// Requires: AVX, AVX512DQ, AVX512F, FMA3
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3
 TEXT ·EpochAdaptiveF32(SB), NOSPLIT, $0-280
 	MOVQ x_base+120(FP), AX
 	MOVQ y_base+144(FP), CX
@@ -154,7 +178,7 @@ TEXT ·EpochAdaptiveF32(SB), NOSPLIT, $0-280
 	XORQ DI, DI
 	XORQ DX, DX
 	CMPQ DX, y_len+152(FP)
-	JE   done3
+	JE   done4
 
 row1:
 	VXORPS Y0, Y0, Y0
@@ -164,9 +188,9 @@ row1:
 	XORQ   R9, R9
 	MOVQ   SI, R10
 	CMPQ   R10, $0x00000080
-	JB     rest5
+	JB     rest6
 
-round4:
+round5:
 	VMOVUPS     (BX)(R9*1), Y4
 	VFMADD231PS (AX)(R9*1), Y4, Y0
 	VMOVUPS     32(BX)(R9*1), Y4
@@ -178,193 +202,232 @@ round4:
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000080, R10
 	CMPQ        R10, $0x00000080
-	JAE         round4
+	JAE         round5
 
-rest5:
+rest6:
 	TESTQ       R10, R10
-	JZ          fold6
+	JZ          fold7
 	VMOVUPS     (BX)(R9*1), Y4
 	VFMADD231PS (AX)(R9*1), Y4, Y0
 	CMPQ        R10, $0x20
-	JNE         more8
+	JNE         more9
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y1, Y1
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold6
+	JMP         fold7
 
-more8:
+more9:
 	VMOVUPS     32(BX)(R9*1), Y4
 	VFMADD231PS 32(AX)(R9*1), Y4, Y1
 	CMPQ        R10, $0x40
-	JNE         more9
+	JNE         more10
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold6
+	JMP         fold7
 
-more9:
+more10:
 	VMOVUPS     64(BX)(R9*1), Y4
 	VFMADD231PS 64(AX)(R9*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y3, Y3
 
-fold6:
+fold7:
+scored2:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMULSS       (CX)(DX*4), X0, X0
-	VCVTSS2SD    X0, X0, X5
-	VMOVSD       constantsF64<>+0(SB), X0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X1
+	VMOVHLPS     X1, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDSS       X2, X1, X1
+	VMOVSS       (CX)(DX*4), X0
+	VANDNPS      constantsF64<>+0(SB), X0, X0
+	VXORPS       X0, X1, X1
+	VPSLLQ       $0x20, X0, X0
+	VCVTSS2SD    X1, X1, X5
 	MOVB         hinge+256(FP), R9
 	TESTB        R9, R9
-	JZ           logistic10
-	VUCOMISD     X5, X0
-	JLS          next2
-	VMOVAPD      X0, X0
-	JMP          signed11
+	JZ           logistic11
+	VUCOMISD     constantsF64<>+64(SB), X5
+	JLS          next3
+	VMOVSD       constantsF64<>+128(SB), X4
+	JMP          signed12
 
-logistic10:
-	VXORPD       constantsF64<>+64(SB), Z5, Z5
-	VORPD        constantsF64<>+64(SB), Z5, Z0
-	VMOVUPD      constantsF64<>+128(SB), Z1
-	VMAXPD       Z0, Z1, Z0
-	VMOVUPD      constantsF64<>+256(SB), Z1
-	VFMADD213PD  constantsF64<>+192(SB), Z0, Z1
-	VSUBPD       constantsF64<>+192(SB), Z1, Z1
-	VFNMADD231PD constantsF64<>+320(SB), Z1, Z0
-	VMOVUPD      Z0, Z2
-	VFNMADD231PD constantsF64<>+384(SB), Z1, Z2
-	VMULPD       Z2, Z2, Z3
-	VMOVUPD      constantsF64<>+448(SB), Z4
-	VMOVUPD      constantsF64<>+512(SB), Z12
-	VFMADD213PD  constantsF64<>+576(SB), Z3, Z4
-	VFMADD213PD  constantsF64<>+640(SB), Z3, Z12
-	VFMADD213PD  constantsF64<>+704(SB), Z3, Z4
-	VFMADD213PD  constantsF64<>+768(SB), Z3, Z12
-	VFMADD213PD  constantsF64<>+832(SB), Z3, Z4
-	VFMADD213PD  constantsF64<>+896(SB), Z3, Z12
-	VFMADD213PD  constantsF64<>+960(SB), Z3, Z4
-	VFMADD213PD  constantsF64<>+1024(SB), Z3, Z12
-	VFMADD213PD  Z4, Z2, Z12
-	VADDPD       constantsF64<>+0(SB), Z0, Z2
-	VSUBPD       constantsF64<>+0(SB), Z2, Z4
-	VSUBPD       Z4, Z0, Z0
-	VFNMADD231PD constantsF64<>+384(SB), Z1, Z0
-	VFMADD231PD  Z3, Z12, Z0
-	VADDPD       Z0, Z2, Z0
-	VSCALEFPD    Z1, Z0, Z0
+logistic11:
+	VORPD        constantsF64<>+192(SB), Z5, Z1
+	VMOVUPD      constantsF64<>+256(SB), Z2
+	VMAXPD       Z1, Z2, Z1
+	VMOVUPD      constantsF64<>+384(SB), Z2
+	VFMADD213PD  constantsF64<>+320(SB), Z1, Z2
+	VSUBPD       constantsF64<>+320(SB), Z2, Z2
+	VFNMADD231PD constantsF64<>+448(SB), Z2, Z1
+	VMOVUPD      Z1, Z3
+	VFNMADD231PD constantsF64<>+512(SB), Z2, Z3
+	VMULPD       Z3, Z3, Z4
+	VMOVUPD      constantsF64<>+576(SB), Z9
+	VMOVUPD      constantsF64<>+640(SB), Z10
+	VFMADD213PD  constantsF64<>+704(SB), Z4, Z9
+	VFMADD213PD  constantsF64<>+768(SB), Z4, Z10
+	VFMADD213PD  constantsF64<>+832(SB), Z4, Z9
+	VFMADD213PD  constantsF64<>+896(SB), Z4, Z10
+	VFMADD213PD  constantsF64<>+960(SB), Z4, Z9
+	VFMADD213PD  constantsF64<>+1024(SB), Z4, Z10
+	VFMADD213PD  constantsF64<>+1088(SB), Z4, Z9
+	VFMADD213PD  constantsF64<>+1152(SB), Z4, Z10
+	VFMADD213PD  Z9, Z3, Z10
+	VADDPD       constantsF64<>+128(SB), Z1, Z3
+	VSUBPD       constantsF64<>+128(SB), Z3, Z9
+	VSUBPD       Z9, Z1, Z1
+	VFNMADD231PD constantsF64<>+512(SB), Z2, Z1
+	VFMADD231PD  Z4, Z10, Z1
+	VADDPD       Z1, Z3, Z1
+	VSCALEFPD    Z2, Z1, Z1
 	VPMOVQ2M     Z5, K1
-	VMOVUPD      constantsF64<>+0(SB), Z1
-	VBLENDMPD    Z0, Z1, K1, Z6
-	VADDPD       constantsF64<>+0(SB), Z0, Z0
-	VDIVPD       Z0, Z6, Z0
-	VMOVAPD      Z0, Z0
+	VMOVUPD      constantsF64<>+128(SB), Z2
+	VBLENDMPD    Z1, Z2, K1, Z6
+	VADDPD       constantsF64<>+128(SB), Z1, Z1
+	VDIVPD       Z1, Z6, Z1
+	VMOVAPD      Z1, Z4
 
-signed11:
-	VXORPS    X1, X1, X1
-	VCVTSS2SD (CX)(DX*4), X1, X1
-	VMULSD    X1, X0, X0
-	VXORPD    constantsF64<>+64(SB), X0, X0
-	MOVQ      weights_base+168(FP), R9
-	TESTQ     R9, R9
-	JZ        unweighted12
-	VMULSD    (R9)(DX*8), X0, X0
+signed12:
+	VXORPD X0, X4, X4
+	MOVQ   weights_base+168(FP), R9
+	TESTQ  R9, R9
+	JZ     unweighted13
+	VMULSD (R9)(DX*8), X4, X4
 
-unweighted12:
-	VXORPS   X1, X1, X1
-	VUCOMISD X1, X0
-	JNE      changed13
-	JPC      next2
+unweighted13:
+	VXORPS   X0, X0, X0
+	VUCOMISD X0, X4
+	JNE      changed14
+	JPC      next3
 
-changed13:
-	VBROADCASTSD X0, Z0
-	MOVQ         z_base+48(FP), R10
-	MOVQ         n_base+72(FP), R11
-	MOVQ         root_base+96(FP), R12
-	MOVQ         l1_base+192(FP), R13
-	MOVQ         l2_base+216(FP), R14
-	VBROADCASTSD inverse+240(FP), Z1
-	VBROADCASTSD beta+248(FP), Z2
-	MOVQ         $0x8000000000000000, R9
-	VMOVQ        R9, X3
-	VBROADCASTSD X3, Z3
-	XORQ         R9, R9
+changed14:
+	VBROADCASTSD X4, Z4
+	MOVL         DX, (R8)(DI*4)
+	INCQ         DI
+	INCQ         DX
+	LEAQ         (AX)(SI*1), R9
+	CMPQ         DX, y_len+152(FP)
+	CMOVQEQ      AX, R9
+	MOVQ         z_base+48(FP), R11
+	MOVQ         n_base+72(FP), R12
+	MOVQ         root_base+96(FP), R13
+	MOVQ         l1_base+192(FP), R14
+	MOVQ         l2_base+216(FP), R15
+	VBROADCASTSD inverse+240(FP), Z9
+	VBROADCASTSD beta+248(FP), Z10
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	XORQ         R10, R10
+	VCVTPS2PD    (AX)(R10*4), Z14
+	VMOVUPS      (BX)(R10*4), Y13
+	VCVTPS2PD    Y13, Z11
+	VPXORQ       Z7, Z7, Z7
+	VCMPPD       $0x04, Z7, Z14, K1
+	VMULPD       Z4, Z14, Z14
+	VMOVUPD      (R12)(R10*8), Z15
+	VMULPD       Z14, Z14, Z7
+	VADDPD       Z7, Z15, K1, Z15
+	VMOVUPD      Z15, (R12)(R10*8)
+	VMOVUPD      (R13)(R10*8), Z16
+	VMOVAPD      Z16, Z12
+	VSQRTPD      Z15, K1, Z12
+	VMOVUPD      Z12, (R13)(R10*8)
+	VSUBPD       Z16, Z12, Z16
+	VMULPD       Z9, Z16, Z16
+	VMULPD       Z11, Z16, Z16
+	VSUBPD       Z16, Z14, Z14
+	VMOVUPD      (R11)(R10*8), Z11
+	VADDPD       Z14, Z11, K1, Z11
+	VMOVUPD      Z11, (R11)(R10*8)
+	ADDQ         $0x08, R10
+	CMPQ         R10, w_len+8(FP)
+	JAE          last2
 
-columns14:
-	VCVTPS2PD (AX)(R9*4), Z4
-	VCVTPS2PD (BX)(R9*4), Z12
-	VXORPD    Y13, Y13, Y13
-	VCMPPD    $0x04, Z13, Z4, K1
-	VMULPD    Z0, Z4, Z4
-	VMULPD    Z4, Z4, Z14
-	VADDPD    (R11)(R9*8), Z14, Z14
-	VSQRTPD   Z14, Z15
-	VSUBPD    (R12)(R9*8), Z15, Z16
-	VMULPD    Z1, Z16, Z16
-	VMULPD    Z12, Z16, Z16
-	VSUBPD    Z16, Z4, Z16
-	VADDPD    (R10)(R9*8), Z16, Z16
-	KMOVB     K1, R15
-	CMPL      R15, $0x000000ff
-	JNE       some1
-	VMOVUPD   Z14, (R11)(R9*8)
-	VMOVUPD   Z15, (R12)(R9*8)
-	VMOVUPD   Z16, (R10)(R9*8)
-	JMP       kept2
+columns1:
+	VCVTPS2PD    (AX)(R10*4), Z17
+	VMOVUPS      (BX)(R10*4), Y16
+	VCVTPS2PD    Y16, Z14
+	VPXORQ       Z8, Z8, Z8
+	VCMPPD       $0x04, Z8, Z17, K2
+	VMULPD       Z4, Z17, Z17
+	VMOVUPD      (R12)(R10*8), Z18
+	VMULPD       Z17, Z17, Z8
+	VADDPD       Z8, Z18, K2, Z18
+	VMOVUPD      Z18, (R12)(R10*8)
+	VMOVUPD      (R13)(R10*8), Z19
+	VMOVAPD      Z19, Z15
+	VSQRTPD      Z18, K2, Z15
+	VMOVUPD      Z15, (R13)(R10*8)
+	VSUBPD       Z19, Z15, Z19
+	VMULPD       Z9, Z19, Z19
+	VMULPD       Z14, Z19, Z19
+	VSUBPD       Z19, Z17, Z17
+	VMOVUPD      (R11)(R10*8), Z14
+	VADDPD       Z17, Z14, K2, Z14
+	VMOVUPD      Z14, (R11)(R10*8)
+	VANDPD       constantsF64<>+1216(SB), Z11, Z17
+	VCMPPD       $0x1e, -64(R14)(R10*8), Z17, K1, K3
+	VSUBPD       -64(R14)(R10*8), Z17, Z17
+	VADDPD       Z10, Z12, Z12
+	VMULPD       Z9, Z12, Z12
+	VADDPD       -64(R15)(R10*8), Z12, Z12
+	VDIVPD       Z12, Z17, Z17
+	VPTERNLOGQ.Z $0xd2, constantsF64<>+192(SB), Z11, K3, Z17
+	VCVTPD2PS    Z17, K1, Y13
+	VMOVUPS      Y13, -32(BX)(R10*4)
+	VFMADD231PS  -32(R9)(R10*4), Y13, Y0
+	VMOVAPS      Y0, Y11
+	VMOVAPS      Y1, Y0
+	VMOVAPS      Y2, Y1
+	VMOVAPS      Y3, Y2
+	VMOVAPS      Y11, Y3
+	VMOVAPD      Z14, Z11
+	VMOVAPD      Z15, Z12
+	VMOVAPS      Y16, Y13
+	KMOVB        K2, K1
+	ADDQ         $0x08, R10
+	CMPQ         R10, w_len+8(FP)
+	JB           columns1
 
-some1:
-	VMOVUPD   (R11)(R9*8), Z4
-	VBLENDMPD Z14, Z4, K1, Z7
-	VMOVUPD   Z7, (R11)(R9*8)
-	VMOVUPD   (R12)(R9*8), Z4
-	VBLENDMPD Z15, Z4, K1, Z8
-	VMOVUPD   Z8, (R12)(R9*8)
-	VMOVUPD   (R10)(R9*8), Z4
-	VBLENDMPD Z16, Z4, K1, Z9
-	VMOVUPD   Z9, (R10)(R9*8)
+last2:
+	VANDPD       constantsF64<>+1216(SB), Z11, Z4
+	VCMPPD       $0x1e, -64(R14)(R10*8), Z4, K1, K2
+	VSUBPD       -64(R14)(R10*8), Z4, Z4
+	VADDPD       Z10, Z12, Z12
+	VMULPD       Z9, Z12, Z12
+	VADDPD       -64(R15)(R10*8), Z12, Z12
+	VDIVPD       Z12, Z4, Z4
+	VPTERNLOGQ.Z $0xd2, constantsF64<>+192(SB), Z11, K2, Z4
+	VCVTPD2PS    Z4, K1, Y13
+	VMOVUPS      Y13, -32(BX)(R10*4)
+	VFMADD231PS  -32(R9)(R10*4), Y13, Y0
+	VMOVAPS      Y0, Y4
+	VMOVAPS      Y1, Y0
+	VMOVAPS      Y2, Y1
+	VMOVAPS      Y3, Y2
+	VMOVAPS      Y4, Y3
+	CMPQ         DI, log_len+32(FP)
+	JE           done4
+	MOVQ         R9, AX
+	CMPQ         DX, y_len+152(FP)
+	JB           scored2
+	JMP          done4
 
-kept2:
-	VANDNPD   Z16, Z3, Z4
-	VCMPPD    $0x1e, (R13)(R9*8), Z4, K2
-	VSUBPD    (R13)(R9*8), Z4, Z4
-	VADDPD    Z2, Z15, Z15
-	VMULPD    Z1, Z15, Z15
-	VADDPD    (R14)(R9*8), Z15, Z15
-	VDIVPD    Z15, Z4, Z4
-	VANDPD    Z3, Z16, Z16
-	VXORPD    Z3, Z16, Z16
-	VXORPD    Z16, Z4, Z4
-	VXORPD    Y13, Y13, Y13
-	VBLENDMPD Z4, Z13, K2, Z10
-	VBLENDMPD Z10, Z12, K1, Z11
-	VCVTPD2PS Z11, Y11
-	VMOVUPS   Y11, (BX)(R9*4)
-	ADDQ      $0x08, R9
-	LEAQ      (BX)(R9*4), R15
-	SUBQ      BX, R15
-	CMPQ      R15, SI
-	JB        columns14
-	MOVL      DX, (R8)(DI*4)
-	INCQ      DI
-	CMPQ      DI, log_len+32(FP)
-	JNE       next2
-	INCQ      DX
-	JMP       done3
-
-next2:
+next3:
 	ADDQ SI, AX
 	INCQ DX
 	CMPQ DX, y_len+152(FP)
 	JB   row1
 
-done3:
+done4:
 	MOVQ DX, rows+264(FP)
 	MOVQ DI, updates+272(FP)
 	VZEROUPPER

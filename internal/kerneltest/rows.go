@@ -167,6 +167,9 @@ func (h *harness[T]) epochAdaptive(t *testing.T) {
 				x[i] = 0
 			}
 		}
+		for i := range y {
+			y[i] = T(math.Copysign(1, float64(y[i])))
+		}
 		if h.rng.IntN(2) == 0 {
 			weights = nil
 		}

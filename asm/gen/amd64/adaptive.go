@@ -5,16 +5,17 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// An adaptive is the state of EpochAdaptive's loop. The weights lie in memory, since a row changes them after the score
-// of the row before is known, and their states fill the registers.
+// An adaptive is the state of EpochAdaptive's loop over the columns. The weights lie in memory. Their states fill the registers.
 type adaptive struct {
-	*elements                                 // of one float64 vector
-	slope, inverse, beta, sign reg.VecVirtual // in all lanes
-	column                     reg.GPVirtual  // number of the first column of a step
-	base                       map[string]reg.GPVirtual
+	*elements                           // of one float64 vector
+	slope, inverse, beta reg.VecVirtual // in all lanes
+	column               reg.GPVirtual  // number of the first column of a step
+	base                 map[string]reg.GPVirtual
+	sums                 []reg.VecVirtual // of the score of the next row; the first belongs to the next vector of weights
 }
 
-// epochAdaptive writes EpochAdaptive. A square root and a division for each column are the limit.
+// epochAdaptive writes EpochAdaptive. A square root for each column, and the way from a score to the next, are the limit. So a
+// row that changes the weights adds each vector of them to the score of the next row as soon as it is known.
 func (w *Writer) epochAdaptive() {
 	e := &elements{Writer: w.inFloat64(), group: 1, offsets: map[uint64]int{}}
 	e.beginTable()
@@ -26,15 +27,14 @@ func (w *Writer) epochAdaptive() {
 	w.SHLQ(imm(w.log2()), size)
 	v := w.logging()
 	w.XORQ(r, r)
-	row, next, done := w.label("row"), w.label("next"), w.label("done")
-	label := operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}
+	row, scored, next, done := w.label("row"), w.label("scored"), w.label("next"), w.label("done")
 	rows := w.address(w.Param("y").Len())
 	w.CMPQ(r, rows)
 	w.JE(ref(done))
 	w.Label(row)
-	s := w.scoreMemory(x, inMemory(base, size))
-	w.VMULSS(label, s, s) // exact, since the label is -1 or 1
-	slope := w.slopeOf(e, s, label, next)
+	sums := w.sumsInMemory(x, inMemory(base, size))
+	w.Label(scored)
+	slope := w.slopeOf(e, w.fold(sums), operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}, next)
 
 	weights, unweighted := w.GP64(), w.label("unweighted")
 	w.Load(w.Param("weights").Base(), weights)
@@ -49,14 +49,21 @@ func (w *Writer) epochAdaptive() {
 	w.JPC(ref(next))
 	w.Label(changed)
 	w.VBROADCASTSD(slope.AsX(), slope)
-	w.adapt(e, slope, x, base, size)
-
 	w.MOVL(r.As32(), operand.Mem{Base: v.log, Index: v.updates, Scale: 4})
 	w.INCQ(v.updates)
-	w.CMPQ(v.updates, v.room)
-	w.JNE(ref(next))
 	w.INCQ(r)
+	after := w.GP64()
+	w.LEAQ(at(x, size, 0), after)
+	w.CMPQ(r, rows)
+	w.CMOVQEQ(x, after) // no row follows: score this one again
+	w.adapt(e, slope, x, after, base, sums)
+	w.CMPQ(v.updates, v.room)
+	w.JE(ref(done))
+	w.MOVQ(after, x)
+	w.CMPQ(r, rows)
+	w.JB(ref(scored))
 	w.JMP(ref(done))
+
 	w.Label(next)
 	w.ADDQ(size, x)
 	w.INCQ(r)
@@ -68,65 +75,76 @@ func (w *Writer) epochAdaptive() {
 	w.end()
 }
 
-// slopeOf returns the derivative of a row's loss by the score, in lane 0. s holds the margin in float32. Without a loss it
-// jumps to next.
+// slopeOf returns the derivative of a row's loss by the score s, in lane 0. Without a loss it jumps to next. The label is -1
+// or 1, so that its sign bit takes the place of a multiplication.
 func (w *Writer) slopeOf(e *elements, s reg.VecVirtual, label operand.Mem, next string) reg.VecVirtual {
-	margin, slope, hinge, logistic, signed := w.full(1)[0], w.full(1)[0], w.GP8(), w.label("logistic"), w.label("signed")
-	w.VCVTSS2SD(s, s, margin.AsX())
-	one := w.XMM()
-	w.VMOVSD(e.c(1), one)
+	minus, slope, hinge, logistic, signed := w.full(1)[0], w.full(1)[0], w.GP8(), w.label("logistic"), w.label("signed")
+	sign := w.XMM() // of minus the label
+	w.VMOVSS(label, sign)
+	w.VANDNPS(e.bits(1<<31), sign, sign)
+	w.VXORPS(sign, s, s)
+	w.VPSLLQ(imm(32), sign, sign)
+	w.VCVTSS2SD(s, s, minus.AsX()) // minus the margin
 	w.Load(w.Param("hinge"), hinge)
 	w.TESTB(hinge, hinge)
 	w.JZ(ref(logistic))
-	w.VUCOMISD(margin.AsX(), one)
+	w.VUCOMISD(e.c(-1), minus.AsX())
 	w.JLS(ref(next))
-	w.VMOVAPD(one, slope.AsX())
+	w.VMOVSD(e.c(1), slope.AsX())
 	w.JMP(ref(signed))
 	w.Label(logistic)
-	w.VXORPD(e.bits(1<<63), margin, margin)
-	w.VMOVAPD(e.sigmoidOf(func() lanes { return lanes{margin} })[0], slope)
+	w.VMOVAPD(e.sigmoidOf(func() lanes { return lanes{minus} })[0], slope)
 	w.Label(signed)
-	y := w.XMM()
-	w.VXORPS(y, y, y)
-	w.VCVTSS2SD(label, y, y)
-	w.VMULSD(y, slope.AsX(), slope.AsX())
-	w.VXORPD(e.bits(1<<63), slope.AsX(), slope.AsX())
+	w.VXORPD(sign, slope.AsX(), slope.AsX())
 	return slope
 }
 
-// adapt updates all columns by the row at x, eight at a time: the weights are loaded as they are stored.
-func (w *Writer) adapt(e *elements, slope reg.VecVirtual, x, weights, size reg.GPVirtual) {
-	a := adaptive{elements: e, slope: slope, column: w.GP64(), base: map[string]reg.GPVirtual{"x": x, "w": weights}}
+// adapt updates all columns by the row at x, eight at a time: the weights are loaded as they are stored. It sums the score of the
+// row at after.
+func (w *Writer) adapt(e *elements, slope reg.VecVirtual, x, after, weights reg.GPVirtual, sums []reg.VecVirtual) {
+	a := adaptive{elements: e, slope: slope, column: w.GP64(), sums: sums,
+		base: map[string]reg.GPVirtual{"x": x, "after": after, "w": weights}}
 	for _, name := range []string{"z", "n", "root", "l1", "l2"} {
 		a.base[name] = w.GP64()
 		w.Load(w.Param(name).Base(), a.base[name])
 	}
-	a.inverse, a.beta, a.sign = w.full(1)[0], w.full(1)[0], w.full(1)[0]
-	bit := w.GP64()
+	count := w.address(w.Param("w").Len())
+	a.inverse, a.beta = w.full(1)[0], w.full(1)[0]
 	w.VBROADCASTSD(w.address(w.Param("inverse")), a.inverse)
 	w.VBROADCASTSD(w.address(w.Param("beta")), a.beta)
-	w.MOVQ(operand.U64(1<<63), bit)
-	w.VMOVQ(bit, a.sign.AsX())
-	w.VBROADCASTSD(a.sign.AsX(), a.sign)
-	loop := w.label("columns")
-	w.XORQ(a.column, a.column)
-	w.Label(loop)
-	to := a.at("w", 4, 0)
+	w.zero(sums...)
 	if e.wide() {
-		w.VMOVUPS(a.columns(0).AsY(), to)
+		a.pipelined(count)
 	} else {
-		all, high := w.YMM(), w.XMM()
-		w.VMOVAPD(a.columns(0), all)
-		w.VMOVAPD(a.columns(4).AsX(), high)
-		w.VINSERTF128(imm(1), high, all, all)
-		w.VMOVUPS(all, to)
+		a.inTurn(count)
 	}
-	w.ADDQ(imm(8), a.column)
-	bytes := w.GP64()
-	w.LEAQ(operand.Mem{Base: weights, Index: a.column, Scale: 4}, bytes)
-	w.SUBQ(weights, bytes)
-	w.CMPQ(bytes, size)
-	w.JB(ref(loop))
+}
+
+// inTurn updates eight columns after the other, in two vectors.
+func (a adaptive) inTurn(count operand.Op) {
+	loop := a.label("columns")
+	a.XORQ(a.column, a.column)
+	a.Label(loop)
+	all := a.YMM()
+	a.VMOVAPD(a.columns(0), all)
+	a.VINSERTF128(imm(1), a.columns(4).AsX(), all, all)
+	a.VMOVUPS(all, a.at("w", 4, 0))
+	a.addToScore(all, 0)
+	a.ADDQ(imm(8), a.column)
+	a.CMPQ(a.column, count)
+	a.JB(ref(loop))
+}
+
+// addToScore adds eight weights times their columns of the next row to the first of the sums, and rotates the sums. fold gives
+// the same bits for sums that are rotated, since it adds the first to the third and the second to the fourth.
+func (a adaptive) addToScore(weights reg.VecVirtual, offset int) {
+	a.VFMADD231PS(a.at("after", 4, offset), weights, a.sums[0])
+	first := a.YMM()
+	a.VMOVAPS(a.sums[0], first)
+	for i := range accs - 1 {
+		a.VMOVAPS(a.sums[i+1], a.sums[i])
+	}
+	a.VMOVAPS(first, a.sums[accs-1])
 }
 
 // at is the memory of column offset of the step, of elements of size bytes.
@@ -158,29 +176,24 @@ func (a adaptive) columns(offset int) reg.VecVirtual {
 // weights returns the weights that follow from z and root, and the weight old in lanes that seen does not select.
 func (a adaptive) weights(offset int, z, root, old reg.VecVirtual, seen selection) reg.VecVirtual {
 	l1, size, weight := a.at("l1", 8, offset), a.full(1)[0], a.full(1)[0]
-	a.VANDNPD(z, a.sign, size)
+	a.VANDPD(a.bits(1<<63-1), z, size)
 	beyond := a.compare(greater, lanes{size}, l1)
 	a.VSUBPD(l1, size, size)
 	a.VADDPD(a.beta, root, root)
 	a.VMULPD(a.inverse, root, root)
 	a.VADDPD(a.at("l2", 8, offset), root, root)
 	a.VDIVPD(root, size, weight)
-	a.VANDPD(a.sign, z, z)
-	a.VXORPD(a.sign, z, z)
+	a.VANDNPD(a.bits(1<<63), z, z)
 	a.VXORPD(z, weight, weight)
 	kept := a.blend(seen, a.blend(beyond, lanes{weight}, lanes{a.nothing()}), lanes{old})[0]
-	if a.wide() {
-		a.VCVTPD2PS(kept, kept.AsY())
-	} else {
-		a.VCVTPD2PSY(kept, kept.AsX())
-	}
+	a.VCVTPD2PSY(kept, kept.AsX())
 	return kept
 }
 
 // nothing returns a vector of zeros.
 func (a adaptive) nothing() reg.VecVirtual {
-	v := a.full(1)[0]
-	a.VXORPD(v.AsY(), v.AsY(), v.AsY())
+	v := a.YMM()
+	a.VXORPD(v, v, v)
 	return v
 }
 
@@ -191,13 +204,8 @@ func (a adaptive) keep(offset int, seen selection, n, root, z reg.VecVirtual) {
 	state := []reg.VecVirtual{n, root, z}
 	at := func(i int) operand.Mem { return a.at([]string{"n", "root", "z"}[i], 8, offset) }
 	bits := a.GP32()
-	if a.wide() {
-		a.KMOVB(seen[0], bits)
-		a.CMPL(bits, imm(255))
-	} else {
-		a.VMOVMSKPD(seen[0], bits)
-		a.CMPL(bits, imm(15))
-	}
+	a.VMOVMSKPD(seen[0], bits)
+	a.CMPL(bits, imm(15))
 	a.JNE(ref(some))
 	for i, v := range state {
 		a.movp(v, at(i))

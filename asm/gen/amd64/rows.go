@@ -50,7 +50,7 @@ func (w *Writer) store(ws weights) {
 // matter only to the sign of a zero. exact asks for that sign; a kernel that only compares doesn't need it.
 func (w *Writer) score(x reg.GPVirtual, ws weights, exact bool) reg.VecVirtual {
 	if ws.regs == nil {
-		return w.scoreMemory(x, ws)
+		return w.fold(w.sumsInMemory(x, ws))
 	}
 	acc := w.ymms(min(accs, len(ws.regs)))
 	for k, a := range acc {
@@ -105,9 +105,9 @@ func (w *Writer) foldSome(a []reg.VecVirtual) reg.VecVirtual {
 	return w.foldVector(a[0])
 }
 
-// scoreMemory is score for weights in memory: rounds of four vectors, then the rest of the row and zeros beyond.
-func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
-	acc := w.ymms(accs)
+// sumsInMemory returns the lanes of score, for weights in memory: rounds of four vectors, then the rest of the row and zeros beyond.
+func (w *Writer) sumsInMemory(x reg.GPVirtual, ws weights) (acc []reg.VecVirtual) {
+	acc = w.ymms(accs)
 	w.zero(acc...)
 	off, left := w.GP64(), w.GP64()
 	w.XORQ(off, off)
@@ -152,7 +152,7 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 	w.zero(zero)
 	w.addp(zero, acc[accs-1], acc[accs-1])
 	w.Label(folded)
-	return w.fold(acc)
+	return acc
 }
 
 // scores writes Scores, one row after the other. With vectors of 64 bytes, rows of 32 float64 have code of their
