@@ -164,10 +164,10 @@ func (j *judgement) add(s judgement) {
 	j.Overflows, j.Err = j.Overflows || s.Overflows, cmp.Or(j.Err, s.Err)
 }
 
-// judgeTwoClasses evaluates rows labelled -1 and +1, in pieces that stay in the cache between the passes over them.
-// losses replaces margins by losses.
+// judgeTwoClasses evaluates rows labelled -1 and +1, in pieces of which the rows of 32 numbers stay in the first-level cache
+// between the passes over them. losses replaces margins by losses.
 func judgeTwoClasses(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
-	const piece = kernel.GroupRows
+	const piece = kernel.GroupRows / 4
 	var scores [piece]float32
 	var margins [piece]float64
 	j.Margin, j.Predicted = math.Inf(1), make([]int64, 2)
@@ -175,6 +175,7 @@ func judgeTwoClasses(chunk block.Chunk, w []float32, positive int, losses func(m
 	for lo := 0; lo < chunk.Len(); lo += piece {
 		rows := chunk.Slice(lo, min(lo+piece, chunk.Len()))
 		s, y := scores[:rows.Len()], rows.Y[:rows.Len()]
+		j.LargestSquare = max(j.LargestSquare, rows.MaxSquaredNorm())
 		rows.Scores(w, s)
 		for i, score := range s { // without a branch that depends on the class
 			up, wrong := int64(0), int64(0)
@@ -193,7 +194,6 @@ func judgeTwoClasses(chunk block.Chunk, w []float32, positive int, losses func(m
 			}
 		}
 		j.Loss = addWeightedLosses(rows, margins[:len(s)], losses, j.Loss)
-		j.LargestSquare = max(j.LargestSquare, rows.MaxSquaredNorm())
 	}
 	j.Overflows = overflow != 0
 	j.Predicted[positive], j.Predicted[1-positive] = above, int64(chunk.Len())-above
