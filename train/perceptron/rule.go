@@ -170,7 +170,10 @@ func (u *rule) repeatUpdates(w, a []float32, p *online.Panel, first int, at []ui
 		for ; k+4 <= len(at); k += 4 {
 			for j, i := range at[k : k+4] {
 				b, r := p.At(int(i))
-				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], timesWeight(a[k+j]*b.Y[r], b.Weight(r))
+				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], a[k+j]*b.Y[r]
+				if b.W != nil {
+					by[j] = timesWeight(by[j], b.W[r])
+				}
 			}
 			kernel.Axpy4(w, by[:], x[:])
 		}
