@@ -824,7 +824,147 @@ stop56:
 	JMP     done1
 
 wider51:
-row58:
+	CMPQ    R9, $0x00000120
+	JNE     wider58
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y4
+	VMOVUPS 96(R8), Y5
+	VMOVUPS 128(R8), Y6
+	VMOVUPS 160(R8), Y7
+	VMOVUPS 192(R8), Y8
+	VMOVUPS 224(R8), Y9
+	VMOVUPS 256(R8), Y10
+
+row59:
+	PREFETCHT1   1024(AX)
+	PREFETCHT1   1088(AX)
+	PREFETCHT1   1152(AX)
+	PREFETCHT1   1216(AX)
+	PREFETCHT1   1280(AX)
+	VMULPS       (AX), Y2, Y1
+	VMULPS       32(AX), Y3, Y11
+	VMULPS       64(AX), Y4, Y12
+	VMULPS       96(AX), Y5, Y13
+	VFMADD231PS  128(AX), Y6, Y1
+	VFMADD231PS  160(AX), Y7, Y11
+	VFMADD231PS  192(AX), Y8, Y12
+	VFMADD231PS  224(AX), Y9, Y13
+	VFMADD231PS  256(AX), Y10, Y1
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y13, Y11, Y11
+	VADDPS       Y11, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X11
+	VADDPS       X11, X1, X1
+	VMOVHLPS     X1, X1, X11
+	VADDPS       X11, X1, X1
+	VMOVSHDUP    X1, X11
+	VADDSS       X11, X1, X1
+	VMULSS       (CX)(DI*4), X1, X1
+	VCVTSS2SD    X1, X1, X1
+	VSUBSD       X1, X0, X1
+	VXORPS       X11, X11, X11
+	VUCOMISD     X11, X1
+	JHI          wrong61
+
+next60:
+	ADDQ R9, AX
+	INCQ DI
+	CMPQ DI, DX
+	JB   row59
+	JMP  stop63
+
+wrong61:
+	VCVTPS2PD    (AX), Y11
+	VMULPD       Y11, Y11, Y11
+	VCVTPS2PD    16(AX), Y12
+	VMULPD       Y12, Y12, Y12
+	VCVTPS2PD    32(AX), Y13
+	VMULPD       Y13, Y13, Y13
+	VCVTPS2PD    48(AX), Y14
+	VMULPD       Y14, Y14, Y14
+	VCVTPS2PD    64(AX), Y15
+	VFMADD231PD  Y15, Y15, Y11
+	VCVTPS2PD    80(AX), Y15
+	VFMADD231PD  Y15, Y15, Y12
+	VCVTPS2PD    96(AX), Y15
+	VFMADD231PD  Y15, Y15, Y13
+	VCVTPS2PD    112(AX), Y15
+	VFMADD231PD  Y15, Y15, Y14
+	VCVTPS2PD    128(AX), Y15
+	VFMADD231PD  Y15, Y15, Y11
+	VCVTPS2PD    144(AX), Y15
+	VFMADD231PD  Y15, Y15, Y12
+	VCVTPS2PD    160(AX), Y15
+	VFMADD231PD  Y15, Y15, Y13
+	VCVTPS2PD    176(AX), Y15
+	VFMADD231PD  Y15, Y15, Y14
+	VCVTPS2PD    192(AX), Y15
+	VFMADD231PD  Y15, Y15, Y11
+	VCVTPS2PD    208(AX), Y15
+	VFMADD231PD  Y15, Y15, Y12
+	VCVTPS2PD    224(AX), Y15
+	VFMADD231PD  Y15, Y15, Y13
+	VCVTPS2PD    240(AX), Y15
+	VFMADD231PD  Y15, Y15, Y14
+	VCVTPS2PD    256(AX), Y15
+	VFMADD231PD  Y15, Y15, Y11
+	VCVTPS2PD    272(AX), Y15
+	VFMADD231PD  Y15, Y15, Y12
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y12, Y11, Y11
+	VEXTRACTF128 $0x01, Y11, X12
+	VADDPD       X12, X11, X11
+	VUNPCKHPD    X11, X11, X12
+	VADDSD       X12, X11, X11
+	VXORPS       X12, X12, X12
+	VUCOMISD     X12, X11
+	JEQ          next60
+	VADDSD       slack+104(FP), X11, X11
+	VDIVSD       X11, X1, X1
+	VMOVSD       most+96(FP), X11
+	VMINSD       X1, X11, X1
+	VUCOMISD     X12, X1
+	JNE          changed64
+	JPC          next60
+
+changed64:
+	VCVTSD2SS    X1, X1, X1
+	VMULSS       (CX)(DI*4), X1, X1
+	VBROADCASTSS X1, Y1
+	VFMADD231PS  (AX), Y1, Y2
+	VFMADD231PS  32(AX), Y1, Y3
+	VFMADD231PS  64(AX), Y1, Y4
+	VFMADD231PS  96(AX), Y1, Y5
+	VFMADD231PS  128(AX), Y1, Y6
+	VFMADD231PS  160(AX), Y1, Y7
+	VFMADD231PS  192(AX), Y1, Y8
+	VFMADD231PS  224(AX), Y1, Y9
+	VFMADD231PS  256(AX), Y1, Y10
+	MOVL         DI, (SI)(BX*4)
+	INCQ         BX
+	CMPQ         BX, log_len+32(FP)
+	JE           full62
+	JMP          next60
+
+full62:
+	INCQ DI
+
+stop63:
+	VMOVUPS Y2, (R8)
+	VMOVUPS Y3, 32(R8)
+	VMOVUPS Y4, 64(R8)
+	VMOVUPS Y5, 96(R8)
+	VMOVUPS Y6, 128(R8)
+	VMOVUPS Y7, 160(R8)
+	VMOVUPS Y8, 192(R8)
+	VMOVUPS Y9, 224(R8)
+	VMOVUPS Y10, 256(R8)
+	JMP     done1
+
+wider58:
+row65:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -832,9 +972,9 @@ row58:
 	XORQ   R10, R10
 	MOVQ   R9, R11
 	CMPQ   R11, $0x00000080
-	JB     rest64
+	JB     rest71
 
-round63:
+round70:
 	VMOVUPS     (R8)(R10*1), Y5
 	VFMADD231PS (AX)(R10*1), Y5, Y1
 	VMOVUPS     32(R8)(R10*1), Y5
@@ -846,38 +986,38 @@ round63:
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000080, R11
 	CMPQ        R11, $0x00000080
-	JAE         round63
+	JAE         round70
 
-rest64:
+rest71:
 	TESTQ       R11, R11
-	JZ          fold65
+	JZ          fold72
 	VMOVUPS     (R8)(R10*1), Y5
 	VFMADD231PS (AX)(R10*1), Y5, Y1
 	CMPQ        R11, $0x20
-	JNE         more67
+	JNE         more74
 	VXORPS      Y5, Y5, Y5
 	VADDPS      Y5, Y2, Y2
 	VADDPS      Y5, Y3, Y3
 	VADDPS      Y5, Y4, Y4
-	JMP         fold65
+	JMP         fold72
 
-more67:
+more74:
 	VMOVUPS     32(R8)(R10*1), Y5
 	VFMADD231PS 32(AX)(R10*1), Y5, Y2
 	CMPQ        R11, $0x40
-	JNE         more68
+	JNE         more75
 	VXORPS      Y5, Y5, Y5
 	VADDPS      Y5, Y3, Y3
 	VADDPS      Y5, Y4, Y4
-	JMP         fold65
+	JMP         fold72
 
-more68:
+more75:
 	VMOVUPS     64(R8)(R10*1), Y5
 	VFMADD231PS 64(AX)(R10*1), Y5, Y3
 	VXORPS      Y5, Y5, Y5
 	VADDPS      Y5, Y4, Y4
 
-fold65:
+fold72:
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y2, Y1, Y1
@@ -892,16 +1032,16 @@ fold65:
 	VSUBSD       X1, X0, X1
 	VXORPS       X2, X2, X2
 	VUCOMISD     X2, X1
-	JHI          wrong60
+	JHI          wrong67
 
-next59:
+next66:
 	ADDQ R9, AX
 	INCQ DI
 	CMPQ DI, DX
-	JB   row58
-	JMP  stop62
+	JB   row65
+	JMP  stop69
 
-wrong60:
+wrong67:
 	MOVQ   AX, R10
 	MOVQ   R9, R11
 	SHRQ   $0x02, R11
@@ -910,9 +1050,9 @@ wrong60:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-step70:
+step77:
 	CMPQ        R11, $0x10
-	JB          rest69
+	JB          rest76
 	VCVTPS2PD   (R10), Y6
 	VFMADD231PD Y6, Y6, Y2
 	VCVTPS2PD   16(R10), Y6
@@ -923,29 +1063,29 @@ step70:
 	VFMADD231PD Y6, Y6, Y5
 	ADDQ        $0x40, R10
 	SUBQ        $0x10, R11
-	JMP         step70
+	JMP         step77
 
-rest69:
+rest76:
 	TESTQ       R11, R11
-	JZ          fold71
+	JZ          fold78
 	VCVTPS2PD   (R10), Y6
 	VFMADD231PD Y6, Y6, Y2
 	ADDQ        $0x10, R10
 	SUBQ        $0x04, R11
 	TESTQ       R11, R11
-	JZ          fold71
+	JZ          fold78
 	VCVTPS2PD   (R10), Y6
 	VFMADD231PD Y6, Y6, Y3
 	ADDQ        $0x10, R10
 	SUBQ        $0x04, R11
 	TESTQ       R11, R11
-	JZ          fold71
+	JZ          fold78
 	VCVTPS2PD   (R10), Y6
 	VFMADD231PD Y6, Y6, Y4
 	ADDQ        $0x10, R10
 	SUBQ        $0x04, R11
 
-fold71:
+fold78:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -955,38 +1095,38 @@ fold71:
 	VADDSD       X3, X2, X2
 	VXORPS       X3, X3, X3
 	VUCOMISD     X3, X2
-	JEQ          next59
+	JEQ          next66
 	VADDSD       slack+104(FP), X2, X2
 	VDIVSD       X2, X1, X1
 	VMOVSD       most+96(FP), X2
 	VMINSD       X1, X2, X1
 	VUCOMISD     X3, X1
-	JNE          changed72
-	JPC          next59
+	JNE          changed79
+	JPC          next66
 
-changed72:
+changed79:
 	VCVTSD2SS    X1, X1, X1
 	VMULSS       (CX)(DI*4), X1, X1
 	VBROADCASTSS X1, Y1
 	XORQ         R10, R10
 
-add73:
+add80:
 	VMOVUPS     (R8)(R10*1), Y2
 	VFMADD231PS (AX)(R10*1), Y1, Y2
 	VMOVUPS     Y2, (R8)(R10*1)
 	ADDQ        $0x20, R10
 	CMPQ        R10, R9
-	JB          add73
+	JB          add80
 	MOVL        DI, (SI)(BX*4)
 	INCQ        BX
 	CMPQ        BX, log_len+32(FP)
-	JE          full61
-	JMP         next59
+	JE          full68
+	JMP         next66
 
-full61:
+full68:
 	INCQ DI
 
-stop62:
+stop69:
 done1:
 	MOVQ DI, rows+112(FP)
 	MOVQ BX, updates+120(FP)

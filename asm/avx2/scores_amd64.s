@@ -293,7 +293,54 @@ row17:
 	JMP          done1
 
 wider16:
-row18:
+	CMPQ    SI, $0x00000120
+	JNE     wider18
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS 128(BX), Y4
+	VMOVUPS 160(BX), Y5
+	VMOVUPS 192(BX), Y6
+	VMOVUPS 224(BX), Y7
+	VMOVUPS 256(BX), Y8
+
+row19:
+	VXORPS       Y9, Y9, Y9
+	VFMADD231PS  (AX), Y0, Y9
+	VXORPS       Y10, Y10, Y10
+	VFMADD231PS  32(AX), Y1, Y10
+	VXORPS       Y11, Y11, Y11
+	VFMADD231PS  64(AX), Y2, Y11
+	VXORPS       Y12, Y12, Y12
+	VFMADD231PS  96(AX), Y3, Y12
+	VFMADD231PS  128(AX), Y4, Y9
+	VFMADD231PS  160(AX), Y5, Y10
+	VFMADD231PS  192(AX), Y6, Y11
+	VFMADD231PS  224(AX), Y7, Y12
+	VFMADD231PS  256(AX), Y8, Y9
+	VXORPS       Y13, Y13, Y13
+	VADDPS       Y13, Y10, Y10
+	VADDPS       Y13, Y11, Y11
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y11, Y9, Y9
+	VADDPS       Y12, Y10, Y10
+	VADDPS       Y10, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X10
+	VADDPS       X10, X9, X9
+	VMOVHLPS     X9, X9, X10
+	VADDPS       X10, X9, X9
+	VMOVSHDUP    X9, X10
+	VADDSS       X10, X9, X9
+	VMOVSS       X9, (CX)
+	ADDQ         SI, AX
+	ADDQ         $0x04, CX
+	DECQ         DX
+	JNZ          row19
+	JMP          done1
+
+wider18:
+row20:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -301,9 +348,9 @@ row18:
 	XORQ   DI, DI
 	MOVQ   SI, R8
 	CMPQ   R8, $0x00000080
-	JB     rest20
+	JB     rest22
 
-round19:
+round21:
 	VMOVUPS     (BX)(DI*1), Y4
 	VFMADD231PS (AX)(DI*1), Y4, Y0
 	VMOVUPS     32(BX)(DI*1), Y4
@@ -315,38 +362,38 @@ round19:
 	ADDQ        $0x00000080, DI
 	SUBQ        $0x00000080, R8
 	CMPQ        R8, $0x00000080
-	JAE         round19
+	JAE         round21
 
-rest20:
+rest22:
 	TESTQ       R8, R8
-	JZ          fold21
+	JZ          fold23
 	VMOVUPS     (BX)(DI*1), Y4
 	VFMADD231PS (AX)(DI*1), Y4, Y0
 	CMPQ        R8, $0x20
-	JNE         more23
+	JNE         more25
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y1, Y1
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold21
+	JMP         fold23
 
-more23:
+more25:
 	VMOVUPS     32(BX)(DI*1), Y4
 	VFMADD231PS 32(AX)(DI*1), Y4, Y1
 	CMPQ        R8, $0x40
-	JNE         more24
+	JNE         more26
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold21
+	JMP         fold23
 
-more24:
+more26:
 	VMOVUPS     64(BX)(DI*1), Y4
 	VFMADD231PS 64(AX)(DI*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y3, Y3
 
-fold21:
+fold23:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y1, Y0, Y0
@@ -360,7 +407,7 @@ fold21:
 	ADDQ         SI, AX
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row18
+	JNZ          row20
 
 done1:
 	VZEROUPPER
@@ -639,7 +686,52 @@ row17:
 	JMP          done1
 
 wider16:
-row18:
+	CMPQ    SI, $0x00000120
+	JNE     wider18
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+	VMOVUPD 256(BX), Y8
+
+row19:
+	VXORPS       Y9, Y9, Y9
+	VFMADD231PD  (AX), Y0, Y9
+	VXORPS       Y10, Y10, Y10
+	VFMADD231PD  32(AX), Y1, Y10
+	VXORPS       Y11, Y11, Y11
+	VFMADD231PD  64(AX), Y2, Y11
+	VXORPS       Y12, Y12, Y12
+	VFMADD231PD  96(AX), Y3, Y12
+	VFMADD231PD  128(AX), Y4, Y9
+	VFMADD231PD  160(AX), Y5, Y10
+	VFMADD231PD  192(AX), Y6, Y11
+	VFMADD231PD  224(AX), Y7, Y12
+	VFMADD231PD  256(AX), Y8, Y9
+	VXORPS       Y13, Y13, Y13
+	VADDPD       Y13, Y10, Y10
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y13, Y12, Y12
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X10
+	VADDPD       X10, X9, X9
+	VUNPCKHPD    X9, X9, X10
+	VADDSD       X10, X9, X9
+	VMOVSD       X9, (CX)
+	ADDQ         SI, AX
+	ADDQ         $0x08, CX
+	DECQ         DX
+	JNZ          row19
+	JMP          done1
+
+wider18:
+row20:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -647,9 +739,9 @@ row18:
 	XORQ   DI, DI
 	MOVQ   SI, R8
 	CMPQ   R8, $0x00000080
-	JB     rest20
+	JB     rest22
 
-round19:
+round21:
 	VMOVUPD     (BX)(DI*1), Y4
 	VFMADD231PD (AX)(DI*1), Y4, Y0
 	VMOVUPD     32(BX)(DI*1), Y4
@@ -661,38 +753,38 @@ round19:
 	ADDQ        $0x00000080, DI
 	SUBQ        $0x00000080, R8
 	CMPQ        R8, $0x00000080
-	JAE         round19
+	JAE         round21
 
-rest20:
+rest22:
 	TESTQ       R8, R8
-	JZ          fold21
+	JZ          fold23
 	VMOVUPD     (BX)(DI*1), Y4
 	VFMADD231PD (AX)(DI*1), Y4, Y0
 	CMPQ        R8, $0x20
-	JNE         more23
+	JNE         more25
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
-	JMP         fold21
+	JMP         fold23
 
-more23:
+more25:
 	VMOVUPD     32(BX)(DI*1), Y4
 	VFMADD231PD 32(AX)(DI*1), Y4, Y1
 	CMPQ        R8, $0x40
-	JNE         more24
+	JNE         more26
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
-	JMP         fold21
+	JMP         fold23
 
-more24:
+more26:
 	VMOVUPD     64(BX)(DI*1), Y4
 	VFMADD231PD 64(AX)(DI*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y3, Y3
 
-fold21:
+fold23:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
@@ -704,7 +796,7 @@ fold21:
 	ADDQ         SI, AX
 	ADDQ         $0x08, CX
 	DECQ         DX
-	JNZ          row18
+	JNZ          row20
 
 done1:
 	VZEROUPPER

@@ -376,7 +376,52 @@ row19:
 	JMP          done1
 
 wider18:
-row20:
+	CMPQ    SI, $0x00000120
+	JNE     wider20
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+	VMOVUPD 256(BX), Y8
+
+row21:
+	VXORPS       Y9, Y9, Y9
+	VFMADD231PD  (AX), Y0, Y9
+	VXORPS       Y10, Y10, Y10
+	VFMADD231PD  32(AX), Y1, Y10
+	VXORPS       Y11, Y11, Y11
+	VFMADD231PD  64(AX), Y2, Y11
+	VXORPS       Y12, Y12, Y12
+	VFMADD231PD  96(AX), Y3, Y12
+	VFMADD231PD  128(AX), Y4, Y9
+	VFMADD231PD  160(AX), Y5, Y10
+	VFMADD231PD  192(AX), Y6, Y11
+	VFMADD231PD  224(AX), Y7, Y12
+	VFMADD231PD  256(AX), Y8, Y9
+	VXORPS       Y13, Y13, Y13
+	VADDPD       Y13, Y10, Y10
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y13, Y12, Y12
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X10
+	VADDPD       X10, X9, X9
+	VUNPCKHPD    X9, X9, X10
+	VADDSD       X10, X9, X9
+	VMOVSD       X9, (CX)
+	ADDQ         SI, AX
+	ADDQ         $0x08, CX
+	DECQ         DX
+	JNZ          row21
+	JMP          done1
+
+wider20:
+row22:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -384,9 +429,9 @@ row20:
 	XORQ   DI, DI
 	MOVQ   SI, R8
 	CMPQ   R8, $0x00000080
-	JB     rest22
+	JB     rest24
 
-round21:
+round23:
 	VMOVUPD     (BX)(DI*1), Y4
 	VFMADD231PD (AX)(DI*1), Y4, Y0
 	VMOVUPD     32(BX)(DI*1), Y4
@@ -398,38 +443,38 @@ round21:
 	ADDQ        $0x00000080, DI
 	SUBQ        $0x00000080, R8
 	CMPQ        R8, $0x00000080
-	JAE         round21
+	JAE         round23
 
-rest22:
+rest24:
 	TESTQ       R8, R8
-	JZ          fold23
+	JZ          fold25
 	VMOVUPD     (BX)(DI*1), Y4
 	VFMADD231PD (AX)(DI*1), Y4, Y0
 	CMPQ        R8, $0x20
-	JNE         more25
+	JNE         more27
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
-	JMP         fold23
+	JMP         fold25
 
-more25:
+more27:
 	VMOVUPD     32(BX)(DI*1), Y4
 	VFMADD231PD 32(AX)(DI*1), Y4, Y1
 	CMPQ        R8, $0x40
-	JNE         more26
+	JNE         more28
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
-	JMP         fold23
+	JMP         fold25
 
-more26:
+more28:
 	VMOVUPD     64(BX)(DI*1), Y4
 	VFMADD231PD 64(AX)(DI*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y3, Y3
 
-fold23:
+fold25:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
@@ -441,7 +486,7 @@ fold23:
 	ADDQ         SI, AX
 	ADDQ         $0x08, CX
 	DECQ         DX
-	JNZ          row20
+	JNZ          row22
 
 done1:
 	VZEROUPPER

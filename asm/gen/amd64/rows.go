@@ -246,17 +246,17 @@ func (w *Writer) foldRows(x reg.GPVirtual, regs []reg.VecVirtual, first int) reg
 // A visitor is what the two epochs share: the test of a row and the update of w.
 type visitor struct {
 	*Writer
-	eta, margin, sign reg.VecVirtual
-	log, updates      reg.GPVirtual
-	room              operand.Mem // length of log
+	margin, sign reg.VecVirtual
+	eta          operand.Mem
+	log, updates reg.GPVirtual
+	room         operand.Mem // length of log
 }
 
 func (w *Writer) visitor() visitor {
-	eta, margin, sign := w.XMM(), w.XMM(), w.signs()
-	w.Load(w.Param("eta"), eta)
+	margin, sign := w.XMM(), w.signs()
 	w.Load(w.Param("margin"), margin)
 	v := w.logging()
-	v.eta, v.margin, v.sign = eta, margin, sign
+	v.margin, v.eta, v.sign = margin, w.address(w.Param("eta")), sign
 	return v
 }
 
@@ -286,7 +286,8 @@ func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) 
 // full.
 func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, full string) {
 	a := v.YMM()
-	v.muls(y, v.eta, a.AsX())
+	v.movs(y, a.AsX())
+	v.muls(v.eta, a.AsX(), a.AsX())
 	v.add(x, a, ws, position, full)
 }
 

@@ -96,7 +96,7 @@ var Types = []Type{{"F32", "float32", 4, 8}, {"F64", "float64", 8, 4}}
 const (
 	vectorBytes = 32
 	accs        = 4 // vectors that hold the lanes of a dot product
-	inRegisters = 8 // most vectors of w that an epoch keeps in registers
+	inRegisters = 9 // most vectors of w that an epoch keeps in registers
 	groupShift  = 9 // log2 of the rows in a group of EpochIndexed
 )
 
