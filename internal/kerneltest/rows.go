@@ -119,6 +119,15 @@ func (h *harness[T]) rates() (eta, margin T) {
 	return []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
 }
 
+// classes are labels without a size.
+func (h *harness[T]) classes(n int) []T {
+	y := h.labels(n)
+	for i := range y {
+		y[i] = T(math.Copysign(1, float64(y[i])))
+	}
+	return y
+}
+
 // steps are labels of which some are zeros of either sign.
 func (h *harness[T]) steps(n int) []T {
 	y := h.labels(n)
@@ -146,7 +155,7 @@ func (h *harness[T]) epoch(t *testing.T) {
 func (h *harness[T]) epochPassive(t *testing.T) {
 	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
 		w := h.numbers(stride, f)
-		x, y := h.rows(n, stride, f, w), h.labels(n)
+		x, y := h.rows(n, stride, f, w), h.classes(n)
 		if n > 1 {
 			clear(x[stride : 2*stride]) // a row without a norm makes no update
 		}
@@ -161,14 +170,11 @@ func (h *harness[T]) epochPassive(t *testing.T) {
 
 func (h *harness[T]) epochAdaptive(t *testing.T) {
 	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
-		x, y, weights := h.rows(n, stride, f, h.numbers(stride, f)), h.labels(n), h.doubles(n, flavours[0])
+		x, y, weights := h.rows(n, stride, f, h.numbers(stride, f)), h.classes(n), h.doubles(n, flavours[0])
 		for i := range x {
 			if h.rng.IntN(3) == 0 {
 				x[i] = 0
 			}
-		}
-		for i := range y {
-			y[i] = T(math.Copysign(1, float64(y[i])))
 		}
 		if h.rng.IntN(2) == 0 {
 			weights = nil

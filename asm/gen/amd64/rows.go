@@ -3,6 +3,7 @@ package amd64
 import (
 	"math"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -382,23 +383,27 @@ func (w *Writer) epochOf(begin func() rule) {
 }
 
 // epochPassive writes EpochPassive. The squared norm of a row does not depend on w: it is computed while the score is
-// on its way.
+// on its way. The label is -1 or 1, so that its sign bit takes the place of a multiplication.
 func (w *Writer) epochPassive() {
 	w.begin("EpochPassive")
 	w.epochOf(func() rule {
-		v, one, loss, bits := w.logging(), w.XMM(), w.XMM(), w.GP64()
-		w.MOVQ(operand.U64(math.Float64bits(1)), bits)
-		w.VMOVQ(bits, one)
+		v, loss, one := w.logging(), w.XMM(), w.StaticGlobal("one")
+		w.DataAttributes(attr.RODATA | attr.NOPTR)
+		w.AddDatum(0, operand.U64(math.Float64bits(1)))
+		v.sign = w.signs()
 		return rule{v, func(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) {
-			s, zero := w.score(x, ws, false), w.XMM()
-			w.VMULSS(y, s, s) // exact, since the label is -1 or 1
+			minus, zero := w.XMM(), w.XMM() // the sign of minus the label
+			w.VMOVSS(y, minus)
+			w.VANDNPS(v.sign, minus, minus)
+			s := w.score(x, ws, false)
+			w.VXORPS(minus, s, s)
 			w.VCVTSS2SD(s, s, s)
-			w.VSUBSD(s, one, loss)
+			w.VADDSD(one, s, loss)
 			w.zero(zero)
 			w.VUCOMISD(zero, loss)
 			w.JHI(ref(wrong))
 		}, func(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, next, full string) {
-			square, zero, factor, changed := w.rowSquares(x, ws), w.XMM(), w.YMM(), w.label("changed")
+			square, zero, factor, label, changed := w.rowSquares(x, ws), w.XMM(), w.YMM(), w.XMM(), w.label("changed")
 			size := factor.AsX()
 			w.zero(zero)
 			w.VUCOMISD(zero, square)
@@ -411,8 +416,10 @@ func (w *Writer) epochPassive() {
 			w.JNE(ref(changed))
 			w.JPC(ref(next))
 			w.Label(changed)
+			w.VMOVSS(y, label)
+			w.VANDPS(v.sign, label, label)
 			w.VCVTSD2SS(size, size, size)
-			w.VMULSS(y, size, size)
+			w.VXORPS(label, size, size)
 			v.add(x, factor, ws, position, full)
 		}}
 	})
