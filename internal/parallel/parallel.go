@@ -84,6 +84,7 @@ type mergeQueue struct {
 	changed     sync.Cond
 	mergedCount int      // number of results merged
 	results     []func() // function that merges result i, at i modulo the room; nil: result i isn't there
+	isMerging   bool
 	hasEnded    bool
 }
 
@@ -111,14 +112,30 @@ func (o *mergeQueue) end() {
 	o.changed.Broadcast()
 }
 
+// put merges the results that are next, unless another call does so. A long merge doesn't block wait.
 func (o *mergeQueue) put(i int, merge func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.results[i%len(o.results)] = merge
-	for k := o.mergedCount % len(o.results); o.results[k] != nil; k = o.mergedCount % len(o.results) {
-		o.results[k]()
-		o.results[k] = nil
-		o.mergedCount++
+	for !o.isMerging && o.results[o.mergedCount%len(o.results)] != nil {
+		o.mergeNext()
 	}
-	o.changed.Broadcast()
+}
+
+// mergeNext merges the next result. The caller holds the lock, which it gives back for that time. If the merge panics, wait
+// returns false.
+func (o *mergeQueue) mergeNext() {
+	k := o.mergedCount % len(o.results)
+	merge, merged := o.results[k], false
+	o.isMerging = true
+	o.mu.Unlock()
+	defer func() {
+		o.mu.Lock()
+		o.isMerging, o.results[k] = !merged, nil
+		o.mergedCount++
+		o.hasEnded = o.hasEnded || !merged
+		o.changed.Broadcast()
+	}()
+	merge()
+	merged = true
 }
