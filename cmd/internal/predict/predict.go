@@ -241,11 +241,18 @@ func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
 	return p, nil
 }
 
+// recordsAhead is the number of records that may wait for the file while a row group is written.
+const recordsAhead = 32
+
 // scan predicts the rows of files. It writes the records of one block while it reads and scores the next ones.
 func (p *predictions) scan(ctx context.Context, paths []string, opt dataset.Options) error {
 	reading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	line := parallel.NewLine(reading, parallel.Workers(opt.Workers))
+	workers := parallel.Workers(opt.Workers)
+	if workers > 1 {
+		workers = max(workers, recordsAhead/2)
+	}
+	line := parallel.NewLine(reading, workers)
 	err := dataset.Scan(reading, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
 		rec, err := p.record(reading, b, kept)
 		if err == nil && !line.Go(func() func() {

@@ -17,7 +17,7 @@ import (
 )
 
 // maxKeptBytes limits the kept columns of a block: a block with more bytes of kept columns takes no more rows.
-const maxKeptBytes = 8 << 20
+const maxKeptBytes = 1 << 20
 
 // atOnceBytes is the initial size of a block in bytes.
 const atOnceBytes = 32 << 20
