@@ -17,8 +17,8 @@ import (
 // file. An object is cut into windows, and these into blocks. A request fetches consecutive blocks of one window.
 const (
 	blockBytes   = 64 << 10
-	windowBlocks = 256
-	windowBytes  = windowBlocks * blockBytes // 16 MiB
+	windowBlocks = 128
+	windowBytes  = windowBlocks * blockBytes // 8 MiB
 	// A request for a part that nobody announced is for this number of blocks, 4 MiB, or more.
 	aheadBlocks = 64
 )
@@ -32,6 +32,13 @@ func (s *blockSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
 func (s *blockSet) add(first, end int64) {
 	for i := first; i < end; i++ {
 		s[i/64] |= 1 << (i % 64)
+	}
+}
+
+// remove removes blocks first to end-1.
+func (s *blockSet) remove(first, end int64) {
+	for i := first; i < end; i++ {
+		s[i/64] &^= 1 << (i % 64)
 	}
 }
 
@@ -69,10 +76,32 @@ type objectCopy struct {
 
 // A window is a part of an object, whose blocks are all in one slot.
 type window struct {
-	slot     int64
-	blocks   blockSet      // blocks that are in the slot
-	fetchEnd chan struct{} // closed when the blocks that are being fetched are there, or have failed; nil: there are none
-	err      error         // of the last fetch
+	slot      int64
+	blocks    blockSet      // blocks that are in the slot
+	pending   blockSet      // blocks that are being fetched; some may be in the slot already
+	announced blockSet      // blocks that a request for announced parts is for, or was
+	changed   chan struct{} // closed when blocks arrive, or a fetch fails
+	err       error         // of the last fetch
+}
+
+// window returns a window, which it makes if it isn't there yet. The caller has p's lock.
+func (p *objectCopy) window(number int64) (*window, error) {
+	w := p.windows[number]
+	if w == nil {
+		slot, err := p.slot()
+		if err != nil {
+			return nil, tempFileError(err)
+		}
+		w = &window{slot: slot, changed: make(chan struct{})}
+		p.windows[number] = w
+	}
+	return w, nil
+}
+
+// wake wakes all who wait for blocks. The caller has the copy's lock.
+func (w *window) wake() {
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
 // A fetcher begins to read an object: at most bytes bytes from byte at on.
@@ -203,52 +232,62 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 	first, last := from/blockBytes, (end-1)/blockBytes
 	for {
 		p.mu.Lock()
-		w := p.windows[number]
-		if w == nil {
-			slot, err := p.slot()
-			if err != nil {
-				p.mu.Unlock()
-				return 0, tempFileError(err)
-			}
-			w = &window{slot: slot}
-			p.windows[number] = w
+		w, err := p.window(number)
+		if err != nil {
+			p.mu.Unlock()
+			return 0, err
 		}
 		missing := w.blocks.next(first, false)
-		if missing > last {
+		switch {
+		case missing > last:
 			p.mu.Unlock()
 			return w.slot, nil
-		}
-		if fetchEnd := w.fetchEnd; fetchEnd != nil { // it may be for these blocks
+		case w.pending.has(missing):
+			changed := w.changed
 			p.mu.Unlock()
-			select {
-			case <-fetchEnd:
-			case <-ctx.Done():
-				return 0, ctx.Err()
-			}
+			err = p.await(ctx, w, changed)
+		default:
+			limit := p.fetchLimit(w, number, missing, last)
+			w.pending.add(missing, limit)
+			w.err = nil
+			p.mu.Unlock()
+			err = p.fetchBlocks(ctx, w, number, missing, limit)
 			p.mu.Lock()
-			err := w.err
+			w.pending.remove(missing, limit)
+			w.err = err
+			w.wake()
 			p.mu.Unlock()
-			if err != nil {
-				return 0, err
-			}
-			continue
 		}
-		w.fetchEnd, w.err = make(chan struct{}), nil
-		limit := p.fetchLimit(w, number, missing, last)
-		p.mu.Unlock()
-		err := p.fetchBlocks(ctx, w.slot, number, missing, limit)
-		p.mu.Lock()
-		if err == nil {
-			w.blocks.add(missing, limit)
-		}
-		w.err = err
-		close(w.fetchEnd)
-		w.fetchEnd = nil
-		p.mu.Unlock()
 		if err != nil {
 			return 0, err
 		}
 	}
+}
+
+// isFirst notes that a request is announced for bytes from to end-1 of a window, and tells whether there was none for some of them.
+func (p *objectCopy) isFirst(number, from, end int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w, err := p.window(number)
+	if err != nil {
+		return true // the request gets the error
+	}
+	first, limit := from/blockBytes, (end+blockBytes-1)/blockBytes
+	isFirst := w.announced.next(first, false) < limit
+	w.announced.add(first, limit)
+	return isFirst
+}
+
+// await waits for a change of a window, and returns the error of a fetch that failed.
+func (p *objectCopy) await(ctx context.Context, w *window, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return w.err
 }
 
 // fetchLimit returns the end of the blocks to fetch from a missing block on, of which those up to last are wanted: the next block
@@ -269,32 +308,27 @@ func (p *objectCopy) fetchLimit(w *window, number, missing, last int64) int64 {
 		}
 	}
 	end = min(end, windowBlocks, (p.info.size-number*windowBytes+blockBytes-1)/blockBytes)
-	return min(end, w.blocks.next(missing, true))
+	return min(end, w.blocks.next(missing, true), w.pending.next(missing, true))
 }
 
-// keep puts the end of the object, from byte at on, into the copy, as far as it has whole blocks, and ends a use of the copy.
+// keep puts a part of the object, which ends with a block or with the object, into the copy, as far as it has whole blocks of the window
+// in which it ends.
 func (p *objectCopy) keep(at int64, text []byte) {
-	defer p.endUse()
-	number := (p.info.size - 1) / windowBytes
+	end := at + int64(len(text))
+	number := (end - 1) / windowBytes
 	first := max(number*windowBytes, (at+blockBytes-1)/blockBytes*blockBytes)
-	if first >= p.info.size {
+	if first >= end {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.windows[number] != nil {
-		return
-	}
-	slot, err := p.slot()
+	w, err := p.window(number)
 	if err == nil {
-		_, err = p.file.WriteAt(text[first-at:], slot*windowBytes+first-number*windowBytes)
+		_, err = p.file.WriteAt(text[first-at:], w.slot*windowBytes+first-number*windowBytes)
 	}
-	if err != nil { // a read fetches them again
-		return
+	if err == nil { // otherwise a read fetches them again
+		w.blocks.add((first-number*windowBytes)/blockBytes, (end-number*windowBytes+blockBytes-1)/blockBytes)
 	}
-	w := &window{slot: slot}
-	w.blocks.add((first-number*windowBytes)/blockBytes, (p.info.size-number*windowBytes+blockBytes-1)/blockBytes)
-	p.windows[number] = w
 }
 
 // mostTries is the most tries in a row to go on with an answer that bring no byte. It is also how often do sends a request.
@@ -304,13 +338,24 @@ const (
 	longestSilence = 30 * time.Second
 )
 
-// fetchBlocks fetches blocks of a window into its slot.
-func (p *objectCopy) fetchBlocks(ctx context.Context, slot, number, first, limit int64) error {
-	at, end := number*windowBytes+first*blockBytes, min(p.info.size, number*windowBytes+limit*blockBytes)
-	to := io.NewOffsetWriter(p.file, (slot-number)*windowBytes+at)
+// fetchBlocks fetches blocks of a window into its slot. Readers get them as they arrive.
+func (p *objectCopy) fetchBlocks(ctx context.Context, w *window, number, first, limit int64) error {
+	begin := number * windowBytes
+	at, end := begin+first*blockBytes, min(p.info.size, begin+limit*blockBytes)
+	put := func(b []byte) error {
+		if _, err := p.file.WriteAt(b, w.slot*windowBytes+at-begin); err != nil {
+			return tempFileError(err)
+		}
+		if at += int64(len(b)); at < end {
+			p.arrived(w, first, (at-begin)/blockBytes)
+		} else {
+			p.arrived(w, first, limit)
+		}
+		return nil
+	}
 	for try := 0; ; try++ {
-		n, hasAnswer, err := p.readAnswer(ctx, to, at, end-at)
-		if at += n; at == end {
+		n, hasAnswer, err := p.readAnswer(ctx, put, at, end-at)
+		if at == end {
 			return nil
 		}
 		if n > 0 {
@@ -327,12 +372,20 @@ func (p *objectCopy) fetchBlocks(ctx context.Context, slot, number, first, limit
 	}
 }
 
+// arrived notes that blocks first to end-1 are in the slot of a window.
+func (p *objectCopy) arrived(w *window, first, end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.blocks.add(first, end)
+	w.wake()
+}
+
 // retryPause is the wait before the second such try. The first one doesn't wait, and the n-th waits n-1 times as long.
 var retryPause = 500 * time.Millisecond
 
-// readAnswer reads at most bytes bytes of the object from byte at on. It returns the number of bytes that came before an
-// error, and whether an answer began.
-func (p *objectCopy) readAnswer(ctx context.Context, to io.Writer, at, bytes int64) (bytesRead int64, hasAnswer bool, err error) {
+// readAnswer reads at most bytes bytes of the object from byte at on, and calls put with each piece. It returns the number of bytes that
+// came before an error, and whether an answer began.
+func (p *objectCopy) readAnswer(ctx context.Context, put func([]byte) error, at, bytes int64) (bytesRead int64, hasAnswer bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(longestSilence, func() { cancel(errSilence) })
@@ -347,8 +400,8 @@ func (p *objectCopy) readAnswer(ctx context.Context, to io.Writer, at, bytes int
 		var n int
 		n, err = r.Read(buf[:min(int64(len(buf)), bytes-bytesRead)])
 		timer.Reset(longestSilence)
-		if _, writeErr := to.Write(buf[:n]); writeErr != nil {
-			return bytesRead, true, tempFileError(writeErr)
+		if putErr := put(buf[:n]); putErr != nil {
+			return bytesRead, true, putErr
 		}
 		bytesRead += int64(n)
 	}

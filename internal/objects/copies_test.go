@@ -252,6 +252,71 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
+// TestAnnouncedTogether: parts of several readers of an object that overlap are fetched once each.
+func TestAnnouncedTogether(t *testing.T) {
+	const size = 5*windowBytes + 3*blockBytes + 1
+	s, c := newMemoryObject(size, 1), newCopies()
+	var wait sync.WaitGroup
+	for k := range int64(4) {
+		wait.Go(func() {
+			o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch), closed: make(chan struct{})}
+			defer o.Close()
+			at := k * size / 4
+			o.Announce([]files.Part{{At: at, End: size}})
+			b := make([]byte, size/4)
+			if n, err := o.ReadAt(b, at); n != len(b) || !bytes.Equal(b, s.text[at:at+size/4]) {
+				t.Errorf("other bytes at %d, error %v", at, err)
+			}
+		})
+	}
+	wait.Wait()
+	if most := slices.Max(s.fetches); most > 1 {
+		t.Errorf("a block was fetched %d times", most)
+	}
+}
+
+// TestArrived: a reader has the first blocks of a request while the others aren't sent yet.
+func TestArrived(t *testing.T) {
+	s, c := newMemoryObject(windowBytes, 1), newCopies()
+	isRead := make(chan struct{})
+	rest := &pipe{isRead, bytes.NewReader(s.text[windowBytes/2:])}
+	o := &object{ctx: context.Background(), closed: make(chan struct{}), objectCopy: c.open("s3://b/x", s.info("1"),
+		func(context.Context, int64, int64) (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(bytes.NewReader(s.text[:windowBytes/2]), rest)), nil
+		})}
+	defer o.Close()
+	o.Announce([]files.Part{{At: 0, End: windowBytes}})
+	for { // a read must not be the one that makes the request
+		o.mu.Lock()
+		w := o.windows[0]
+		began := w != nil && w.pending.has(0)
+		o.mu.Unlock()
+		if began {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b := make([]byte, windowBytes)
+	if _, err := o.ReadAt(b[:3*blockBytes], 0); err != nil || !bytes.Equal(b[:3*blockBytes], s.text[:3*blockBytes]) {
+		t.Errorf("the first blocks: error %v", err)
+	}
+	close(isRead)
+	if _, err := o.ReadAt(b, 0); err != nil || !bytes.Equal(b, s.text) {
+		t.Errorf("all blocks: error %v", err)
+	}
+}
+
+// A pipe reads once begin is closed.
+type pipe struct {
+	begin chan struct{}
+	io.Reader
+}
+
+func (p *pipe) Read(b []byte) (int, error) {
+	<-p.begin
+	return p.Reader.Read(b)
+}
+
 // TestBlockSet compares with a map.
 func TestBlockSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

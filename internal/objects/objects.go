@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,6 +32,8 @@ type service struct {
 	ctx                 context.Context // of requests that read
 	fresh               time.Duration   // for which a description of an object holds
 	seen                sync.Map        // the last seenInfo of each object, by its URL
+	folders             sync.Map        // the last seenListing of each folder
+	begun               atomic.Bool     // a Parquet file was described
 	exists              sync.Map        // whether a bucket exists, by its name, as far as known
 	putBytes, partBytes int64           // size of the largest object that one request writes, and of the parts of larger objects
 	provider
@@ -139,27 +142,59 @@ func (s *service) ask(address string) (i info, err error) {
 	return info{address, r.ContentLength, at, s.version(r.Header)}, nil
 }
 
-// statByEnd describes an object by a request for its end, which it keeps: a reader of Parquet begins there. It returns false if the
-// service answers in another way.
+// statByEnd describes an object by a request for its end, which it keeps: a reader of Parquet begins there. For the first object it
+// asks at the same time for its beginning and the names beside it, since a command looks at both next. It returns false if the service
+// answers in another way.
 func (s *service) statByEnd(address, bucket, key string) (i info, ok bool) {
-	r, err := s.do(s.ctx, request{method: http.MethodGet, bucket: bucket, key: key,
-		header: func(h http.Header) { h.Set("Range", fmt.Sprintf("bytes=-%d", 2*blockBytes)) }})
-	if err != nil {
+	var head, tail piece
+	var begin errgroup.Group
+	if s.begun.CompareAndSwap(false, true) {
+		s.askAhead(address)
+		begin.Go(func() error {
+			head = s.piece(address, bucket, key, fmt.Sprintf("bytes=0-%d", blockBytes-1))
+			return nil
+		})
+	}
+	tail = s.piece(address, bucket, key, fmt.Sprintf("bytes=-%d", 2*blockBytes))
+	_ = begin.Wait()
+	if i = tail.info; i.size == 0 || tail.at+int64(len(tail.text)) != i.size {
 		return i, false
 	}
-	defer r.Body.Close()
-	var first, last int64
-	if n, _ := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &i.size); n != 3 || last != i.size-1 ||
-		r.StatusCode != http.StatusPartialContent {
-		return i, false
-	}
-	at, _ := http.ParseTime(r.Header.Get("Last-Modified"))
-	i.url, i.modTime, i.version = address, at, s.version(r.Header)
-	text, err := io.ReadAll(io.LimitReader(r.Body, 2*blockBytes))
-	if err == nil && int64(len(text)) == i.size-first {
-		s.open(bucket, key, i).keep(first, text)
+	c := s.open(bucket, key, i)
+	defer c.endUse()
+	c.keep(tail.at, tail.text)
+	if head.info == i && i.version != "" && len(head.text) == blockBytes {
+		c.keep(0, head.text)
 	}
 	return i, true
+}
+
+// A piece is some bytes of an object, from byte at on.
+type piece struct {
+	info
+	at   int64
+	text []byte
+}
+
+// piece returns a piece of the current version of an object, or with size 0 none if the service answers in another way.
+func (s *service) piece(address, bucket, key, bytes string) (p piece) {
+	r, err := s.do(s.ctx, request{method: http.MethodGet, bucket: bucket, key: key,
+		header: func(h http.Header) { h.Set("Range", bytes) }})
+	if err != nil {
+		return p
+	}
+	defer r.Body.Close()
+	var last, size int64
+	if n, _ := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &p.at, &last, &size); n != 3 ||
+		r.StatusCode != http.StatusPartialContent {
+		return p
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, 2*blockBytes))
+	if err != nil || int64(len(text)) != last-p.at+1 {
+		return p
+	}
+	at, _ := http.ParseTime(r.Header.Get("Last-Modified"))
+	return piece{info{address, size, at, s.version(r.Header)}, p.at, text}
 }
 
 // open opens the copy of a version of an object.
@@ -237,17 +272,58 @@ func (s *service) List(prefix string) (all []string, err error) {
 	return all, nil
 }
 
+// A listing is the names in a folder, up to a page of them.
+type listing struct {
+	names []string
+	whole bool
+	err   error
+}
+
+// A seenListing asks for a listing at its first call. It says when it was made.
+type seenListing struct {
+	ask func() listing
+	at  time.Time
+}
+
 // Names returns the names in a folder, up to a page of them.
 func (s *service) Names(folder string) (names []string, whole bool, err error) {
+	l := seenListing{sync.OnceValue(func() listing { return s.askNames(folder) }), time.Now()}
+	if last, ok := s.folders.LoadOrStore(folder, l); ok && time.Since(last.(seenListing).at) < s.fresh {
+		l = last.(seenListing)
+	} else {
+		s.folders.Store(folder, l)
+	}
+	found := l.ask()
+	if found.err != nil {
+		s.folders.Delete(folder)
+	}
+	return found.names, found.whole, found.err
+}
+
+func (s *service) askNames(folder string) (l listing) {
 	bucket, key, err := s.split(strings.TrimRight(folder, "/") + "/")
 	if err != nil {
-		return nil, false, err
+		return listing{err: err}
 	}
-	whole, err = s.eachKey(s.ctx, bucket, key, "/", func(found string) bool {
-		names = append(names, strings.TrimSuffix(strings.TrimPrefix(found, key), "/"))
+	l.whole, l.err = s.eachKey(s.ctx, bucket, key, "/", func(found string) bool {
+		l.names = append(l.names, strings.TrimSuffix(strings.TrimPrefix(found, key), "/"))
 		return false
 	})
-	return names, whole, err
+	return l
+}
+
+// askAhead asks for the names in the folders of an object, in which a command looks for the logs of tables.
+func (s *service) askAhead(address string) {
+	var names errgroup.Group
+	if _, hasNoList := s.provider.(web); hasNoList || s.fresh == 0 {
+		return
+	}
+	for at := strings.LastIndexByte(address, '/'); address[at-1] != '/'; at = strings.LastIndexByte(address[:at], '/') {
+		names.Go(func() error {
+			_, _, err := s.Names(address[:at])
+			return err
+		})
+	}
 }
 
 // eachKey calls do with the keys that begin with a prefix, sorted, a page of them at a time. With a delimiter it calls do also with the
@@ -325,6 +401,9 @@ func (o *object) Announce(parts []files.Part) {
 				if at = stop; !o.waits(number*windowBytes + from) {
 					return nil
 				}
+				if !o.isFirst(number, from, stop-number*windowBytes) {
+					continue
+				}
 				select {
 				case inFlight <- struct{}{}:
 				case <-o.closed:
@@ -345,7 +424,7 @@ func (o *object) Announce(parts []files.Part) {
 
 // leastAhead and mostAhead bound how far before a read a request for an announced part begins. Between them it is half of the bytes that
 // were read: whoever looks at the beginning alone fetches little else.
-const leastAhead, mostAhead = windowBytes, 16 * windowBytes
+const leastAhead, mostAhead = 8 * windowBytes, files.ParallelRequests * windowBytes
 
 // waits waits until a read comes near a byte, and returns false if the object is closed before.
 func (o *object) waits(at int64) bool {
@@ -436,6 +515,7 @@ func (s *service) Put(ctx context.Context, address string, file *os.File) error 
 	if err == nil {
 		err = s.put(ctx, bucket, key, file)
 		s.seen.Delete(address)
+		s.folders.Clear()
 	}
 	if err != nil {
 		return s.explain(ctx, address, err)
@@ -494,6 +574,7 @@ func RemoveAll(ctx context.Context, folder string) error {
 	removals.SetLimit(files.ParallelRequests)
 	_, err = s.eachKey(ctx, bucket, prefix, "", func(key string) bool {
 		s.seen.Delete(s.scheme + "://" + bucket + "/" + key)
+		s.folders.Clear()
 		removals.Go(func() error {
 			r, err := s.do(ctx, request{method: http.MethodDelete, bucket: bucket, key: key})
 			var status *statusError

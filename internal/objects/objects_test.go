@@ -97,6 +97,44 @@ func TestServices(t *testing.T) {
 	})
 }
 
+// TestAhead: the first look at an object of Parquet in a command brings its beginning, its end and the names beside it, for a while. Other
+// names are seen after a write.
+func TestAhead(t *testing.T) {
+	each(t, func(t *testing.T, s *servers.Server, root string) {
+		text := newMemoryObject(windowBytes+12345, 1).text
+		put(t, root+"d/x.parquet", text)
+		of := services[files.Scheme(root)]
+		of.fresh = time.Hour
+		if _, err := files.Stat(root + "d/x.parquet"); err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range []string{root + "d", strings.TrimRight(root, "/")} {
+			if names, whole, err := of.Names(folder); err != nil || !whole || len(names) != 1 {
+				t.Errorf("%s: %q, error %v", folder, names, err)
+			}
+		}
+		requests := s.Requests.Load()
+		f, err := files.Open(root + "d/x.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b := make([]byte, 100)
+		for _, at := range []int{0, len(text) - 100} {
+			if _, err := f.ReadAt(b, int64(at)); err != nil || !bytes.Equal(b, text[at:at+100]) {
+				t.Errorf("at %d: error %v", at, err)
+			}
+		}
+		if _, _, err := of.Names(root + "d"); err != nil || s.Requests.Load() != requests {
+			t.Errorf("%d further requests, error %v", s.Requests.Load()-requests, err)
+		}
+		put(t, root+"d/y", nil)
+		if names, _, _ := of.Names(root + "d"); len(names) != 2 {
+			t.Errorf("after a write: %q", names)
+		}
+	})
+}
+
 // TestServicesChanged: an object that is replaced by another one of the same size is another version. Who has the old one open gets
 // an error, but for what is there already.
 func TestServicesChanged(t *testing.T) {
