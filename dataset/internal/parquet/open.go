@@ -45,6 +45,7 @@ type File struct {
 	joints  []joint
 	removed *source.Removed // rows that are left out
 	Groups  []rowGroup
+	later   []rowGroup // row groups that are read after Groups, or beside them
 }
 
 // A rowGroup is the selected column chunks of a row group, and the range of its rows to read: skip rows are skipped,
@@ -280,6 +281,18 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 		}
 	}
 	return all
+}
+
+// Beside is Only for an input whose other rows are read too: files fetch the later row groups ahead.
+func (in *Input) Beside(r RowRange, buffers *Pool) *Input {
+	part := in.Only(r, buffers)
+	for i, f := range part.Files {
+		if n := len(f.Groups); n > 0 {
+			k := slices.IndexFunc(in.Files[i].Groups, func(g rowGroup) bool { return g.number == f.Groups[n-1].number })
+			f.later = in.Files[i].Groups[k+1:]
+		}
+	}
+	return part
 }
 
 // Only returns an input with only the rows of r, which are decoded in memory of the given pool.
