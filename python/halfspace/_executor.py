@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, BinaryIO, Iterator, NamedTuple
+from typing import Any, BinaryIO, Iterator, List, NamedTuple, Tuple
 
 BINARY = "halfspace"  # name of the command's file
 
@@ -298,6 +298,7 @@ def lead(_: int, numbers: Iterator[int]) -> Iterator[str]:
 CHUNK_ROWS = 4096
 GROUP_ROWS = 32 * CHUNK_ROWS  # rows of a row group
 SCHEME = "frame://"
+Batch = Tuple[int, int, int, List[int], bytes]  # partition, number in the partition, rows, widths of the columns, bytes
 
 
 def _parts() -> str:
@@ -328,12 +329,38 @@ def part_path(url: str) -> str:
 
 
 def pack(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the number of rows and the bytes of each Arrow batch, as a batch."""
+    """Yield the number of rows, the widths of the columns and the bytes of each Arrow batch, as a batch."""
     import pyarrow
     for batch in batches:
         if batch.num_rows > 0:
-            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([batch.num_rows], pyarrow.int64()), pyarrow.array([_coded(batch)], pyarrow.binary())],
-                                                  ["rows", "data"])
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([batch.num_rows], pyarrow.int64()),
+                                                   pyarrow.array([[_width(column) for column in batch.columns]], pyarrow.list_(pyarrow.int64())),
+                                                   pyarrow.array([_coded(batch)], pyarrow.binary())], ["rows", "widths", "data"])
+
+
+def _width(column: Any) -> int:
+    """Return the length of the vectors or lists of a column if all are dense and have it, else 0."""
+    import pyarrow
+    from pyarrow import compute
+    vectors = pyarrow.types.is_struct(column.type) and [field.name for field in column.type] == ["type", "size", "indices", "values"]
+    if column.null_count or vectors and compute.any(compute.equal(column.field("type"), 0)).as_py():
+        return 0
+    lists = column.field("values") if vectors else column
+    if not pyarrow.types.is_list(lists.type) or not pyarrow.types.is_primitive(lists.type.value_type):
+        return 0
+    lengths = compute.min_max(compute.list_value_length(lists)).as_py()
+    return lengths["min"] if lengths["min"] == lengths["max"] else 0
+
+
+def _fixed(batch: Any, widths: list[int]) -> Any:
+    """Return a batch whose columns with a width are lists of that length: without them the command reads all rows for the classes."""
+    import pyarrow
+    for at, width in enumerate(widths):
+        if width:
+            column = batch.column(at)
+            lists = column.field("values") if pyarrow.types.is_struct(column.type) else column
+            batch = batch.set_column(at, batch.schema.names[at], pyarrow.FixedSizeListArray.from_arrays(lists.flatten(), width))
+    return batch
 
 
 def _coded(batch: Any) -> bytes:
@@ -349,19 +376,19 @@ def _decoded(data: bytes) -> Any:
     return pyarrow.ipc.open_stream(data).read_next_batch()
 
 
-def number(partition: int, batches: Iterator[Any]) -> Iterator[tuple[int, int, int, bytes]]:
-    """Yield the partition, the number in the partition, the rows and the bytes of each batch."""
+def number(partition: int, batches: Iterator[Any]) -> Iterator[Batch]:
+    """Yield the batches of a partition, with their places."""
     for at, batch in enumerate(batches):
-        yield partition, at, batch[0], bytes(batch[1])
+        yield partition, at, batch[0], batch[1], bytes(batch[2])
 
 
-def size(batch: tuple[int, int, int, bytes]) -> tuple[int, int, int]:
-    return batch[:3]
+def size(batch: Batch) -> tuple[int, int, int, list[int]]:
+    return batch[:4]
 
 
-def cut(starts: dict[tuple[int, int], int], bounds: list[int], batch: tuple[int, int, int, bytes]) -> Iterator[tuple[int, tuple[int, bytes]]]:
+def cut(starts: dict[tuple[int, int], int], bounds: list[int], batch: Batch) -> Iterator[tuple[int, tuple[int, bytes]]]:
     """Yield a batch in pieces, each with the part to which it goes and its first row."""
-    partition, at, rows, data = batch
+    partition, at, rows, _, data = batch
     start = starts[partition, at]
     for part, (first, end) in enumerate(zip(bounds, bounds[1:])):
         low, high = max(first, start), min(end, start + rows)
@@ -370,7 +397,7 @@ def cut(starts: dict[tuple[int, int], int], bounds: list[int], batch: tuple[int,
             yield part, (low, data if whole else _coded(_decoded(data).slice(low - start, high - low)))
 
 
-def store(table: str, part: int, pieces: Iterator[tuple[int, tuple[int, bytes]]]) -> Iterator[Part]:
+def store(table: str, widths: list[int], part: int, pieces: Iterator[tuple[int, tuple[int, bytes]]]) -> Iterator[Part]:
     """Write a part to the disk of this executor, and yield its description."""
     import pyarrow
     import pyarrow.parquet
@@ -386,7 +413,7 @@ def store(table: str, part: int, pieces: Iterator[tuple[int, tuple[int, bytes]]]
         new = f"{path}.{os.getpid()}"
         for _, offset, length in sorted(places):
             spool.seek(offset)
-            batch = _decoded(spool.read(length))
+            batch = _fixed(_decoded(spool.read(length)), widths)
             if writer is None:
                 texts = [field.name for field in batch.schema if pyarrow.types.is_string(field.type)]
                 writer = pyarrow.parquet.ParquetWriter(new, batch.schema, compression="NONE", use_dictionary=texts or False)
