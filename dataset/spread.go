@@ -213,7 +213,7 @@ const mostRanges = 256
 // othersOf returns the other processes, or nil if this process reads the files alone.
 func othersOf(t *Table, in *openedInput, cluster block.Cluster) *otherProcesses {
 	files, is := in.Input.(*parquetfile.Input)
-	if !is || cluster == nil || in.bound.Plan.Spec != nil || !in.bound.Parted() {
+	if !is || cluster == nil || in.bound.Plan.Spec != nil || in.bound.Drops() || in.bound.Plan.HashTexts {
 		return nil
 	}
 	o := &otherProcesses{cluster, sharedFiles{shared: t.shared(in.bound.Plan)}}
@@ -246,10 +246,10 @@ func (s *sharedFiles) positions() (shares []float64) {
 
 // learn lets the other processes compute everything that the features of bound depend on, and returns the binding with it.
 // rows is the number of all rows, for progress. learned is nil if this process must read the rows itself: there are no
-// other processes, or they found an error that this process must find again to report it.
+// other processes, they can't learn parts, or they found an error that this process must find again to report it.
 func (o *otherProcesses) learn(ctx context.Context, bound *transform.Binding, rows int64, p column.Pool,
 	progress func(rows, total int64)) (learned *transform.Binding, err error) {
-	if o == nil {
+	if o == nil || !bound.Parted() {
 		return nil, nil
 	}
 	st, done := transform.NewStatistics(bound, p), true

@@ -19,6 +19,7 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/schema"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
@@ -71,6 +72,31 @@ func TestCluster(t *testing.T) {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
 			}
 		}
+	}
+}
+
+// TestClusterLists: the length of lists is known after some rows, and other processes find the classes.
+func TestClusterLists(t *testing.T) {
+	defer func(n int64) { rangeChunks = n }(rangeChunks)
+	rangeChunks = 1
+	const rows = 4 * block.ChunkRows
+	lists, classes := make([]string, rows), make([]int32, rows)
+	for i := range rows {
+		lists[i], classes[i] = fmt.Sprintf("[%d,2]", i), int32(i%2)
+	}
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	require.NoError(t, writeAll(path, WriterOptions{RowGroupRows: block.ChunkRows}, record(t, datatest.Column("y", classes, nil),
+		datatest.Values("x", arrow.ListOf(arrow.PrimitiveTypes.Float32), "["+strings.Join(lists, ",")+"]"))))
+	remote, read := testproblems.NewRemote(block.NewData(new(schema.Spec), nil), 3), int64(0)
+	opt := Options{Label: "y", Progress: func(pass Pass, rows, _ int64) {
+		if pass == passColumns {
+			read = rows
+		}
+	}}
+	opt.Cluster, _ = remote.Remote()
+	spec, err := specOf(context.Background(), []string{path}, opt)
+	if err != nil || len(spec.Features) != 2 || read == 0 || read == rows || remote.Tasks()["dataset.labels"] == 0 {
+		t.Errorf("%+v, error %v, %d rows read for the columns; tasks %v", spec, err, read, remote.Tasks())
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Binding) Learn(ctx context.Context, name string, p column.Pool, batches
 	enough := false
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, _ int64) error {
 		err := st.Add(ctx, bt)
-		if enough = err == nil && !s.Wholly() && !s.unmeasured(); enough {
+		if enough = err == nil && !st.bound.Wholly() && !st.bound.unmeasured(); enough {
 			return ErrEnough
 		}
 		return err
