@@ -158,7 +158,7 @@ type Options struct {
 
 	// Cluster, unless nil, is other processes that see the same files. If Spec is nil, Open lets them compute means,
 	// deviations, categories and classes of Parquet files. The calling process computes these itself for other files,
-	// if rows are dropped, with HashTexts, and for lists without a fixed length.
+	// if rows are dropped, and with HashTexts. It computes all but the classes for lists without a fixed length.
 	Cluster block.Cluster `json:"-"`
 
 	// Progress, if not nil, is called on the calling goroutine after every batch of rows in a pass over the files. It
