@@ -590,7 +590,7 @@ class ClassificationModel(Columns, SparkModel, MLReadable, MLWritable):
         new = [StructField(f"halfspace_{at}", kind) for at, kind in enumerate(types[:3 if probability else 2])]
         cloudpickle.register_pickle_by_value(_executor)
         work = functools.partial(_executor.predict, _command_for(dataset.sparkSession.sparkContext), self.model.text, self.getFeatures(), classes, probability)
-        rows = dataset.mapInArrow(work, StructType([*dataset.schema.fields, *new]))
+        rows = _quick(dataset).mapInArrow(work, StructType([*dataset.schema.fields, *new]))
         rows = rows.withColumnRenamed("halfspace_0", columns[0]) if columns[0] else rows.drop("halfspace_0")
         for at in range(1, len(new)):
             name = f"halfspace_{at}"
