@@ -245,7 +245,7 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 		case w.pending.has(missing):
 			changed := w.changed
 			p.mu.Unlock()
-			err = p.await(ctx, w, changed)
+			err = p.await(ctx, w, changed, missing)
 		default:
 			limit := p.fetchLimit(w, number, missing, last)
 			w.pending.add(missing, limit)
@@ -278,8 +278,8 @@ func (p *objectCopy) isFirst(number, from, end int64) bool {
 	return isFirst
 }
 
-// await waits for a change of a window, and returns the error of a fetch that failed.
-func (p *objectCopy) await(ctx context.Context, w *window, changed <-chan struct{}) error {
+// await waits for a change of a window. If no request has a block any more, it returns the error of a fetch that failed.
+func (p *objectCopy) await(ctx context.Context, w *window, changed <-chan struct{}, wanted int64) error {
 	select {
 	case <-changed:
 	case <-ctx.Done():
@@ -287,6 +287,9 @@ func (p *objectCopy) await(ctx context.Context, w *window, changed <-chan struct
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if w.blocks.has(wanted) || w.pending.has(wanted) {
+		return nil
+	}
 	return w.err
 }
 

@@ -322,9 +322,9 @@ class Table:
 
 def _quick(frame: DataFrame) -> DataFrame:
     """Return a DataFrame whose dense vectors have empty indices for nulls: Spark's time to write nulls grows with the square of a batch."""
-    columns = {}
+    columns, names = {}, [name.lower() for name in frame.columns]
     for field in frame.schema:
-        if isinstance(field.dataType, VectorUDT):
+        if isinstance(field.dataType, VectorUDT) and names.count(field.name.lower()) == 1:
             of = unwrap_udt(col("`" + field.name.replace("`", "``") + "`"))
             indices = coalesce(of["indices"], array().cast("array<int>")).alias("indices")
             columns[field.name] = when(of.isNotNull(), struct(of["type"].alias("type"), of["size"].alias("size"), indices, of["values"].alias("values")))

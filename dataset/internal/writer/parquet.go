@@ -287,9 +287,6 @@ func (e *Parquet) measure() {
 
 // longest returns the number of bytes of the longest value of a column of texts or binary values.
 func longest(a arrow.Array) (bytes int) {
-	if d, is := a.(*array.Dictionary); is {
-		a = d.Dictionary()
-	}
 	if texts, ok := a.(array.BinaryLike); ok {
 		for i := range a.Len() {
 			bytes = max(bytes, texts.ValueLen(i))
