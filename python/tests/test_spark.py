@@ -19,6 +19,7 @@ import threading
 import time
 import urllib.parse
 import urllib.request
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -137,12 +138,13 @@ def in_bucket(bucket, monkeypatch):
         monkeypatch.setenv(name, value)
 
     def put(folder):
+        name = f"{folder.name}-{uuid.uuid4().hex}"  # moto lets nobody without a key replace an object
         for path in folder.rglob("*"):
             if path.is_file():
-                url = f"{bucket['AWS_ENDPOINT_URL']}/rows/{folder.name}/{urllib.parse.quote(str(path.relative_to(folder)))}"
+                url = f"{bucket['AWS_ENDPOINT_URL']}/rows/{name}/{urllib.parse.quote(str(path.relative_to(folder)))}"
                 request = urllib.request.Request(url, path.read_bytes(), {"Content-Type": "application/octet-stream"}, method="PUT")
                 urllib.request.urlopen(request).close()
-        return f"s3://rows/{folder.name}"
+        return f"s3://rows/{name}"
     return put
 
 
