@@ -422,9 +422,9 @@ func (o *object) Announce(parts []files.Part) {
 	})
 }
 
-// leastAhead and mostAhead bound how far before a read a request for an announced part begins. Between them it is half of the bytes that
+// leastAhead and mostAhead bound how far before a read a request for an announced part begins. Between them it is twice the bytes that
 // were read: whoever looks at the beginning alone fetches little else.
-const leastAhead, mostAhead = 8 * windowBytes, files.ParallelRequests * windowBytes
+const leastAhead, mostAhead = 2 * windowBytes, files.ParallelRequests * windowBytes
 
 // waits waits until a read comes near a byte, and returns false if the object is closed before.
 func (o *object) waits(at int64) bool {
@@ -432,7 +432,7 @@ func (o *object) waits(at int64) bool {
 		o.mu.Lock()
 		read, moved := o.read, o.moved
 		o.mu.Unlock()
-		if at <= read+min(mostAhead, max(leastAhead, read/2)) {
+		if at <= read+min(mostAhead, max(leastAhead, 2*read)) {
 			return true
 		}
 		select {
