@@ -88,7 +88,7 @@ func (p *Plan) parts(ctx context.Context, rows int64, buffers *parquetfile.Pool)
 		}
 	}
 	for _, r := range ranges {
-		parts = append(parts, part(files.Beside(r, buffers), r.First, r.Last))
+		parts = append(parts, part(files.Part(r, buffers), r.First, r.Last))
 	}
 	return parts, stored
 }

@@ -179,7 +179,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 		return nil, err
 	}
 	rows := p.rowsOf(stream)
-	if rows.Density = p.density(nil); b.InOrder && !b.savesTime(bytes(stream.Rows())) {
+	if rows.Density = p.density(nil); b.InOrder && !b.cacheSavesTime(bytes(stream.Rows())) {
 		return rows, nil
 	}
 	f, err := cache.Temporary(ctx, stream, p.table.opt.cacheProgress(stream.Rows))
@@ -193,10 +193,10 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	return rows, nil
 }
 
-// savesTime tells whether many passes over a cache of that size take less time than over the files. The system must keep the
-// cache in memory, since disks give compressed files faster.
-func (b Budget) savesTime(cache int64) bool {
-	return b.ManyPasses && cache <= (memory.Available()-b.Memory)/2
+// cacheSavesTime tells whether the passes over a cache take less time than passes over the files: there are many, and the system
+// can keep the cache in memory. A disk would give the compressed files faster.
+func (b Budget) cacheSavesTime(cacheBytes int64) bool {
+	return b.ManyPasses && cacheBytes <= (memory.Available()-b.Memory)/2
 }
 
 // bytes returns the function that returns the bytes of the blocks of a number of rows.

@@ -132,7 +132,7 @@ func MergeChunks(ctx context.Context, src Source, workers int, part func(Chunk) 
 	if err != nil {
 		return err
 	}
-	line := parallel.NewLine(ctx, workers)
+	line := parallel.NewLine(ctx, workers, 2*workers)
 	for lease, err := range lend(ctx, src) {
 		if err == nil {
 			if err = follows(lease.Block); err != nil {

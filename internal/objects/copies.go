@@ -350,9 +350,9 @@ func (p *objectCopy) fetchBlocks(ctx context.Context, w *window, number, first, 
 			return tempFileError(err)
 		}
 		if at += int64(len(b)); at < end {
-			p.arrived(w, first, (at-begin)/blockBytes)
+			p.noteArrival(w, first, (at-begin)/blockBytes)
 		} else {
-			p.arrived(w, first, limit)
+			p.noteArrival(w, first, limit)
 		}
 		return nil
 	}
@@ -375,8 +375,8 @@ func (p *objectCopy) fetchBlocks(ctx context.Context, w *window, number, first, 
 	}
 }
 
-// arrived notes that blocks first to end-1 are in the slot of a window.
-func (p *objectCopy) arrived(w *window, first, end int64) {
+// noteArrival notes that blocks first to end-1 are in the slot of a window.
+func (p *objectCopy) noteArrival(w *window, first, end int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.blocks.add(first, end)

@@ -33,7 +33,7 @@ type service struct {
 	fresh               time.Duration   // for which a description of an object holds
 	seen                sync.Map        // the last seenInfo of each object, by its URL
 	folders             sync.Map        // the last seenListing of each folder
-	begun               atomic.Bool     // a Parquet file was described
+	hasDescribed        atomic.Bool     // an object was described by its end
 	exists              sync.Map        // whether a bucket exists, by its name, as far as known
 	putBytes, partBytes int64           // size of the largest object that one request writes, and of the parts of larger objects
 	provider
@@ -148,7 +148,7 @@ func (s *service) ask(address string) (i info, err error) {
 func (s *service) statByEnd(address, bucket, key string) (i info, ok bool) {
 	var head, tail piece
 	var begin errgroup.Group
-	if s.begun.CompareAndSwap(false, true) {
+	if s.hasDescribed.CompareAndSwap(false, true) {
 		s.askAhead(address)
 		begin.Go(func() error {
 			head = s.piece(address, bucket, key, fmt.Sprintf("bytes=0-%d", blockBytes-1))

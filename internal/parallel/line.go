@@ -17,10 +17,11 @@ type Line struct {
 }
 
 // NewLine returns a line without tasks. It computes on up to workers goroutines. It merges results one at a time, in
-// the order of the calls of Go. A single worker is the caller's goroutine. The caller must call Wait at the end.
-func NewLine(ctx context.Context, workers int) *Line {
+// the order of the calls of Go. At most room results wait for their merge. A single worker is the caller's goroutine. The
+// caller must call Wait at the end.
+func NewLine(ctx context.Context, workers, room int) *Line {
 	workers = Workers(workers)
-	l := &Line{ctx: ctx, isSingleWorker: workers == 1, o: newOrdered(2 * workers)}
+	l := &Line{ctx: ctx, isSingleWorker: workers == 1, o: newOrdered(room)}
 	l.g.SetLimit(workers)
 	l.stop = context.AfterFunc(ctx, l.o.end)
 	return l

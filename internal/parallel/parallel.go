@@ -68,7 +68,7 @@ func MergeInOrder[R any](ctx context.Context, workers, n int, part func(task int
 // InOrder is MergeInOrder for results of any type: part returns the function that merges the result of a task. InOrder
 // is compiled once, and MergeInOrder adds only a few instructions for each type.
 func InOrder(ctx context.Context, workers, n int, part func(task int) (merge func())) error {
-	l := NewLine(ctx, workers)
+	l := NewLine(ctx, workers, 2*Workers(workers))
 	for task := range n {
 		if !l.Go(func() func() { return part(task) }) {
 			break

@@ -36,7 +36,7 @@ func TestLine(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			next, begun := 0, 0
 			var waiting atomic.Int64
-			l := NewLine(ctx, workers)
+			l := NewLine(ctx, workers, 2*workers)
 			for i := range 100 {
 				if i == stop {
 					cancel()

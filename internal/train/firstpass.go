@@ -29,8 +29,8 @@ func firstPassOf(src block.Source) *firstPass {
 	return &firstPass{Source: src}
 }
 
-// taken returns the fingerprint and the profile, or "" and nil before the end of the first whole pass.
-func (f *firstPass) taken() (string, *DataProfile) {
+// result returns the fingerprint and the profile, or "" and nil before the end of the first whole pass.
+func (f *firstPass) result() (string, *DataProfile) {
 	if f == nil {
 		return "", nil
 	}
@@ -45,18 +45,17 @@ func (f *firstPass) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 
 // Lend leases as many blocks at the same time as the source does. See block.Leaser.
 func (f *firstPass) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
-	if sum, _ := f.taken(); sum != "" {
+	if sum, _ := f.result(); sum != "" {
 		return block.Map(ctx, f.Source, func(b, _ *block.Block) (*block.Block, error) { return b, nil })
 	}
 	return func(yield func(block.Lease, error) bool) {
-		profile, chunk := newDataProfile(f.Spec()), int64(0)
-		profileOf := profileChunk(f, struct{}{})
+		profile, hashedProfile, chunk := newDataProfile(f.Spec()), hashedProfileOf(f, struct{}{}), int64(0)
 		sum, err := block.FingerprintOf(f.Spec().Cols(), func(add func(hash uint64)) error {
 			for lease, err := range block.Map(ctx, f.Source, func(b, _ *block.Block) (*block.Block, error) {
 				for lo := 0; lo < b.Len(); lo += block.ChunkRows {
-					c := block.Chunk{Block: b.Slice(lo, min(b.Len(), lo+block.ChunkRows)), Number: chunk}
-					add(block.HashChunk(c))
-					profile.add(profileOf(c))
+					h := hashedProfile(block.Chunk{Block: b.Slice(lo, min(b.Len(), lo+block.ChunkRows)), Number: chunk})
+					add(h.Hash)
+					profile.add(h.Profile)
 					chunk++
 				}
 				return b, nil

@@ -37,15 +37,17 @@ const (
 // The passes that make a profile of each chunk. The second one also hashes the chunk for the fingerprint.
 var (
 	profilePass     = passes.New("fit.survey", profileChunk)
-	fingerprintPass = passes.New("fit.fingerprint", func(src block.Source, _ struct{}) func(block.Chunk) hashedProfile {
-		profile := profileChunk(src, struct{}{})
-		return func(chunk block.Chunk) hashedProfile { return hashedProfile{block.HashChunk(chunk), profile(chunk)} }
-	})
+	fingerprintPass = passes.New("fit.fingerprint", hashedProfileOf)
 )
 
 type hashedProfile struct {
 	Hash    uint64
 	Profile chunkProfile
+}
+
+func hashedProfileOf(src block.Source, _ struct{}) func(block.Chunk) hashedProfile {
+	profile := profileChunk(src, struct{}{})
+	return func(chunk block.Chunk) hashedProfile { return hashedProfile{block.HashChunk(chunk), profile(chunk)} }
 }
 
 // fingerprint returns the fingerprint of the rows. Unless profile is nil, it adds the rows to the profile in the same pass.

@@ -88,7 +88,10 @@ func (s *Session) run(ctx context.Context) (*Outcome, error) {
 // share of all rows.
 func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Outcome, error) {
 	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.hasClassWeights())
-	first := firstPassOf(src)
+	var first *firstPass // without a checkpoint, which takes the fingerprint before
+	if s.State == nil {
+		first = firstPassOf(src)
+	}
 	if first != nil {
 		src = first
 	}
@@ -118,7 +121,7 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
 		return nil, late
 	}
-	if taken, profile := first.taken(); sum == "" && taken != "" {
+	if taken, profile := first.result(); taken != "" {
 		sum, made = taken, profile
 	}
 	if m.Data.Fingerprint = sum; sum == "" {

@@ -131,13 +131,13 @@ type Access int
 
 const (
 	FileOrder    Access = iota // one pass after the other, each in file order
-	ManyPasses                 // up to manyPasses or more of these
+	ManyPasses                 // at least cachedPasses such passes, if the training does not converge before
 	NestedPasses               // passes within passes
 	AnyOrder                   // each row at the moment when it is needed
 )
 
-// manyPasses is the number of passes from which a cache of the rows saves more time than it takes.
-const manyPasses = 4
+// cachedPasses is the number of passes from which a cache of the rows saves more time than it takes.
+const cachedPasses = 4
 
 // Settings are a pointer to a learner's own Settings, a struct that embeds the learner's Options and a Run.
 type Settings interface {
@@ -196,7 +196,7 @@ func (l *Learner) Access(s Settings) Access {
 		shared.Order != Cyclic && shared.Order != "" {
 		return AnyOrder
 	}
-	if l.RowAccess == FileOrder && l.Option("epochs") != nil && (shared.Epochs == 0 || shared.Epochs >= manyPasses) {
+	if l.RowAccess == FileOrder && l.Option("epochs") != nil && (shared.Epochs == 0 || shared.Epochs >= cachedPasses) {
 		return ManyPasses
 	}
 	return l.RowAccess

@@ -205,8 +205,11 @@ type predictions struct {
 	warn            func(text string)
 	rows            int64
 	writesEachBlock bool  // each block's predictions are written at once
-	plain           bool  // the file holds classes as such, not numbers of a dictionary
 	classes         []int // numbers of the predicted classes of a block
+
+	// classColumn makes the column of the predicted classes: records.ClassDictionary, or records.Classes for files that would
+	// keep the dictionary.
+	classColumn func(classes []schema.Class, numbers []int, valid []bool) arrow.Array
 
 	weights    [][]float64 // of the model
 	directions [][]float32 // weights of the columns "projection_1", ...
@@ -218,7 +221,10 @@ type predictions struct {
 
 func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
 	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold(), weights: m.Weights,
-		plain: !dataset.WritesDictionaries(o.file.Out)}
+		classColumn: records.Classes}
+	if dataset.WritesDictionaries(o.file.Out) {
+		p.classColumn = records.ClassDictionary
+	}
 	var err error
 	if p.scorer, err = predict.NewScorer(m, o.Workers); err != nil {
 		return nil, err
@@ -248,11 +254,7 @@ const recordsAhead = 32
 func (p *predictions) scan(ctx context.Context, paths []string, opt dataset.Options) error {
 	reading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	workers := parallel.Workers(opt.Workers)
-	if workers > 1 {
-		workers = max(workers, recordsAhead/2)
-	}
-	line := parallel.NewLine(reading, workers)
+	line := parallel.NewLine(reading, opt.Workers, recordsAhead)
 	err := dataset.Scan(reading, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
 		rec, err := p.record(reading, b, kept)
 		if err == nil && !line.Go(func() func() {
@@ -281,7 +283,7 @@ func (p *predictions) record(ctx context.Context, b *block.Block, kept arrow.Rec
 		return nil, err
 	}
 	p.classes = predict.AppendPredictedClasses(p.classes[:0], scores, p.spec.PositiveClass(), p.threshold)
-	valid := p.valid(b, scores[0])
+	valid := p.validRows(b, scores[0])
 	var fields []arrow.Field
 	var columns []arrow.Array
 	if kept != nil {
@@ -298,8 +300,8 @@ func (p *predictions) record(ctx context.Context, b *block.Block, kept arrow.Rec
 	return rec, nil
 }
 
-// valid tells for each row of a block whether it has a prediction, and counts those without. It returns nil if all have one.
-func (p *predictions) valid(b *block.Block, scores []float32) []bool {
+// validRows tells for each row of a block whether it has a prediction, and counts those without. It returns nil if all have one.
+func (p *predictions) validRows(b *block.Block, scores []float32) []bool {
 	if !p.dropsRows {
 		return nil
 	}
@@ -332,12 +334,8 @@ func (p *predictions) write(ctx context.Context, rec arrow.Record) error {
 
 // columns calls add for each column with the predictions of a block: class, scores, probabilities and projections.
 func (p *predictions) columns(b *block.Block, scores [][]float32, valid []bool, add func(name string, column arrow.Array)) {
-	classes := records.ClassDictionary
-	if p.plain {
-		classes = records.Classes
-	}
 	if !p.o.numpy() || !p.o.score && !p.o.proba && !p.o.project {
-		add(records.PredictionName, classes(p.spec.Classes, p.classes, valid))
+		add(records.PredictionName, p.classColumn(p.spec.Classes, p.classes, valid))
 	}
 	if p.o.score {
 		for c, name := range records.ScoreNames(p.spec.Classes) {

@@ -39,13 +39,13 @@ type Input struct {
 // A File is the metadata that is necessary for reading the selected columns of a file, without row groups that have
 // no rows. The file isn't kept open, because there may be more files than a process can have open.
 type File struct {
-	path    string
-	Info    os.FileInfo
-	columns []column.Column // leaf columns: one for each selected column, then the further leaf columns of joints
-	joints  []joint
-	removed *source.Removed // rows that are left out
-	Groups  []rowGroup
-	later   []rowGroup // row groups that are read after Groups, or beside them
+	path        string
+	Info        os.FileInfo
+	columns     []column.Column // leaf columns: one for each selected column, then the further leaf columns of joints
+	joints      []joint
+	removed     *source.Removed // rows that are left out
+	Groups      []rowGroup
+	laterGroups []rowGroup // row groups that are read after Groups, or at the same time
 }
 
 // A rowGroup is the selected column chunks of a row group, and the range of its rows to read: skip rows are skipped,
@@ -283,13 +283,13 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 	return all
 }
 
-// Beside is Only for an input whose other rows are read too: files fetch the later row groups ahead.
-func (in *Input) Beside(r RowRange, buffers *Pool) *Input {
+// Part is Only for an input whose other rows are read too: files fetch the later row groups ahead.
+func (in *Input) Part(r RowRange, buffers *Pool) *Input {
 	part := in.Only(r, buffers)
 	for i, f := range part.Files {
 		if n := len(f.Groups); n > 0 {
 			k := slices.IndexFunc(in.Files[i].Groups, func(g rowGroup) bool { return g.number == f.Groups[n-1].number })
-			f.later = in.Files[i].Groups[k+1:]
+			f.laterGroups = in.Files[i].Groups[k+1:]
 		}
 	}
 	return part

@@ -79,7 +79,7 @@ func (o *openFile) get(f *File) (files.ReadableFile, error) {
 
 // parts returns the parts of a file with the chunks that are read, in ascending order.
 func (f *File) parts() (parts []files.Part) {
-	for _, g := range slices.Concat(f.Groups, f.later) {
+	for _, g := range slices.Concat(f.Groups, f.laterGroups) {
 		if g.unread {
 			continue
 		}

@@ -45,11 +45,6 @@ func writeKeys(w file.ColumnChunkWriter, d *array.Dictionary, l *levels) error {
 			return err
 		}
 	}
-	used, err := usedValues(d)
-	if err != nil {
-		return err
-	}
-	defer used.Release()
 	if !is || encoder.PreservedDictionary() == nil || !array.Equal(encoder.PreservedDictionary(), values) ||
 		encoder.NumEntries() != values.Len() { // values that repeat
 		plain, err := PlainValues(d)
@@ -59,6 +54,11 @@ func writeKeys(w file.ColumnChunkWriter, d *array.Dictionary, l *levels) error {
 		defer plain.Release()
 		return writeValues(w, plain, l)
 	}
+	used, err := usedValues(d)
+	if err != nil {
+		return err
+	}
+	defer used.Release()
 	if stats := w.PageStatistics(); stats != nil {
 		stats.IncNulls(int64(d.NullN()))
 		stats.IncNumValues(int64(d.Len() - d.NullN()))

@@ -207,7 +207,8 @@ func (e *Parquet) hold(columns []arrow.Array, rows rowRange) error {
 	}
 }
 
-// smallParts returns the first of the adjacent parts before part to that have at most that number of bytes each, and few.
+// smallParts returns the number of the first part of the run of small parts before part to. A small part has at most bytes bytes, and
+// at most a page of text. Its columns are joinable with the columns of part to.
 func (e *Parquet) smallParts(to int, bytes int64) int {
 	bytes = min(bytes, max(pageBytes, partBytes*int64(e.schema.NumFields())))
 	from := to
