@@ -19,11 +19,12 @@ type firstPass struct {
 	profile *DataProfile
 }
 
-// firstPassOf returns src as a firstPass, or nil if this process holds the rows, reads them in any order, or doesn't read them.
-func firstPassOf(src block.Source) *firstPass {
+// firstPassOf returns src as a firstPass, or nil if this process holds the rows, reads them in any order, or doesn't read them,
+// and with a checkpoint, which takes the fingerprint before the first pass.
+func (s *Session) firstPassOf(src block.Source) *firstPass {
 	_, held := src.(*block.Data)
 	_, seekable := src.(block.Seekable)
-	if held || seekable || !passes.InProcess(src) {
+	if s.State != nil || held || seekable || !passes.InProcess(src) {
 		return nil
 	}
 	return &firstPass{Source: src}

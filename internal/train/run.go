@@ -88,10 +88,7 @@ func (s *Session) run(ctx context.Context) (*Outcome, error) {
 // share of all rows.
 func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Outcome, error) {
 	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.hasClassWeights())
-	var first *firstPass // without a checkpoint, which takes the fingerprint before
-	if s.State == nil {
-		first = firstPassOf(src)
-	}
+	first := s.firstPassOf(src)
 	if first != nil {
 		src = first
 	}
