@@ -302,7 +302,7 @@ func (p *predictions) record(ctx context.Context, b *block.Block, kept arrow.Rec
 
 // validRows tells for each row of a block whether it has a prediction, and counts those without. It returns nil if all have one.
 func (p *predictions) validRows(b *block.Block, scores []float32) []bool {
-	if !p.dropsRows {
+	if !p.dropsRows || !slices.ContainsFunc(scores, func(s float32) bool { return s != s }) { // a missing value makes a score NaN
 		return nil
 	}
 	valid, missing := predict.ValidScores(b, scores), int64(0)

@@ -89,10 +89,6 @@ func dictionaryCell(col *array.Dictionary, of func(arrow.Array) cell) cell {
 	for k := range texts {
 		texts[k] = value(nil, k)
 	}
-	if short, is := col.Indices().(*array.Uint8); is {
-		keys := short.Uint8Values()
-		return func(buf []byte, i int) []byte { return append(buf, texts[keys[i]]...) }
-	}
 	return func(buf []byte, i int) []byte { return append(buf, texts[col.GetValueIndex(i)]...) }
 }
 

@@ -2,9 +2,12 @@ package writer
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/parallel"
@@ -29,15 +32,28 @@ func (l *lines) Finish() error {
 	return err
 }
 
-// write formats the rows of a record in ranges, and writes the ranges in order. begin is called for each range. It
-// returns the function that appends the line of a row to buf.
-func (l *lines) write(rec arrow.Record, begin func() func(buf []byte, row int) []byte) error {
+// A span appends the lines of the rows from lo up to, but not including, hi to buf.
+type span func(buf []byte, lo, hi int) []byte
+
+// spanOf returns the span of a function that appends the text of a row.
+func spanOf(text func(buf []byte, row int) []byte) span {
+	return func(buf []byte, lo, hi int) []byte {
+		for r := lo; r < hi; r++ {
+			buf = append(text(buf, r), '\n')
+		}
+		return buf
+	}
+}
+
+// write formats the rows of a record in ranges, and writes the ranges in order. begin is called for each range.
+func (l *lines) write(rec arrow.Record, begin func() span) error {
+	const few = 64 // rows, which may be long
 	rows := int(rec.NumRows())
 	step := max(1, rangeCells/max(1, int(rec.NumCols())))
 	if rows <= step {
-		line := begin()
-		for r := range rows {
-			if l.buf = append(line(l.buf, r), '\n'); len(l.buf) >= flushBytes {
+		of := begin()
+		for r := 0; r < rows; r += few {
+			if l.buf = of(l.buf, r, min(rows, r+few)); len(l.buf) >= flushBytes {
 				if err := l.Finish(); err != nil {
 					return err
 				}
@@ -57,10 +73,7 @@ func (l *lines) write(rec arrow.Record, begin func() func(buf []byte, row int) [
 		default:
 		}
 		err := column.Recovered(func() error {
-			line := begin()
-			for r := task * step; r < min(rows, (task+1)*step); r++ {
-				buf = append(line(buf, r), '\n')
-			}
+			buf = begin()(buf, task*step, min(rows, (task+1)*step))
 			return nil
 		})
 		return func() {
@@ -91,9 +104,13 @@ func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []strin
 		}
 	}
 	if len(cells) == 1 && nulls[0] == nil && before[0] == "" && after == "" { // predictions alone
-		return l.write(rec, func() func(buf []byte, row int) []byte { return cells[0] })
+		alone := shortLines(rec.Column(0), of)
+		if alone == nil {
+			alone = spanOf(cells[0])
+		}
+		return l.write(rec, func() span { return alone })
 	}
-	line := func(buf []byte, r int) []byte {
+	all := spanOf(func(buf []byte, r int) []byte {
 		for i, cell := range cells {
 			buf = append(buf, before[i]...)
 			if nulls[i] != nil && nulls[i].IsNull(r) {
@@ -103,6 +120,39 @@ func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []strin
 			}
 		}
 		return append(buf, after...)
+	})
+	return l.write(rec, func() span { return all })
+}
+
+// shortLines returns the lines of a column whose keys choose among a few short texts, or nil for other columns. It copies each line as
+// 8 bytes, of which the next line overwrites those behind the first.
+func shortLines(col arrow.Array, of func(arrow.Array) cell) span {
+	const most = 8
+	d, is := col.(*array.Dictionary)
+	if !is || d.Dictionary().Len() > 1<<8 {
+		return nil
 	}
-	return l.write(rec, func() func(buf []byte, row int) []byte { return line })
+	short, is := d.Indices().(*array.Uint8)
+	if !is {
+		return nil
+	}
+	var words [1 << 8]uint64
+	var lengths [1 << 8]uint8
+	for k, text := 0, of(d.Dictionary()); k < d.Dictionary().Len(); k++ {
+		line := append(text(nil, k), '\n')
+		if len(line) > most {
+			return nil
+		}
+		words[k], lengths[k] = binary.LittleEndian.Uint64(append(line, make([]byte, most)...)), uint8(len(line))
+	}
+	keys := short.Uint8Values()
+	return func(buf []byte, lo, hi int) []byte {
+		at := len(buf)
+		buf = slices.Grow(buf, most*(hi-lo))[:at+most*(hi-lo)]
+		for _, k := range keys[lo:hi] {
+			binary.LittleEndian.PutUint64(buf[at:], words[k])
+			at += int(lengths[k])
+		}
+		return buf[:at]
+	}
 }

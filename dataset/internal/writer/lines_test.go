@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
 )
@@ -72,5 +74,40 @@ func TestLinesFail(t *testing.T) {
 	e = require.Value(NewCSV(io.Discard, bad.Schema(), 3))(t)
 	if err := e.Write(bad); err == nil || !strings.Contains(err.Error(), "out of range") {
 		t.Errorf("error %v of a damaged array", err)
+	}
+}
+
+// TestKeysAlone: a column with a dictionary is the text of the values that its rows stand for: of up to 7 bytes or more, in quotes, empty,
+// of few rows and of many, in slices, with nulls or without.
+func TestKeysAlone(t *testing.T) {
+	short, many := []string{"", "a", "1234567", `"`, "NA", "ä,b"}, make([]string, 300)
+	for k := range many {
+		many[k] = strconv.Itoa(k)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for name, values := range map[string][]string{"short": short, "long": append(short, "12345678"), "256": many[:256], "300": many} {
+		for _, least := range []int{0, -1} { // -1 is a null
+			var dictionaries, plain []arrow.Record
+			for _, rows := range []int{len(values), 100, 2*rangeCells + 1} {
+				keys, texts, valid := make([]int, rows+3), make([]string, rows+3), make([]bool, rows+3)
+				for i := range keys {
+					keys[i] = least + rng.IntN(len(values)-least)
+					if valid[i] = keys[i] >= 0; valid[i] {
+						texts[i] = values[keys[i]]
+					}
+				}
+				d := column.NewDictionary(datatest.Column("", values, nil).Array, keys)
+				record := func(a arrow.Array) arrow.Record {
+					schema := arrow.NewSchema([]arrow.Field{{Name: "prediction", Type: a.DataType(), Nullable: true}}, nil)
+					return array.NewRecord(schema, []arrow.Array{a}, int64(len(keys))).NewSlice(2, int64(rows+2))
+				}
+				dictionaries, plain = append(dictionaries, record(d)), append(plain, record(datatest.Column("", texts, valid).Array))
+			}
+			for workers := 1; workers < 3; workers++ {
+				if got, want := written(t, inText(NewCSV, workers), dictionaries...), written(t, inText(NewCSV, workers), plain...); !bytes.Equal(got, want) {
+					t.Errorf("%s, from %d on, %d workers: other text", name, least, workers)
+				}
+			}
+		}
 	}
 }
