@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	ChunkBytes = 1 << 20   // approximate bytes of text that are parsed at a time
+	ChunkBytes = 512 << 10 // approximate bytes of text that are parsed at a time
 	liveBytes  = 128 << 10 // the same for standard input whose rows are passed on as soon as they arrive
 	// maxRecord is the largest length of a record in bytes, if the memory is large enough. See mostRecord.
 	maxRecord = 64 << 20

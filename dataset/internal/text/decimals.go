@@ -140,8 +140,10 @@ func (r *run) flush() {
 func addEach[T int64 | float64](to []T, values []float64, step int) []T {
 	n := (len(values) + step - 1) / step
 	to = slices.Grow(to, n)[:len(to)+n]
-	for k, added := 0, to[len(to)-n:]; k < len(values) && len(added) > 0; k += step {
-		added[0], added = T(values[k]), added[1:]
+	k, added := 0, to[len(to)-n:]
+	for i := range added {
+		added[i] = T(values[k])
+		k += step
 	}
 	return to
 }
