@@ -88,7 +88,10 @@ func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
 }
 
 func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
-	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
+	if r.Files, err = t.sumFiles(ctx, paths); err == nil {
+		err = t.checkUnchanged(ctx, paths)
+	}
+	if err != nil {
 		return message.Errorf("--receipt: %w", err)
 	}
 	typed := t.typed
@@ -101,11 +104,10 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	return r.Save(t.receipt)
 }
 
-// sumFiles returns the checksums of files, of --labels and --weights, and of the model of --init. It leaves out
-// standard input and files that aren't regular.
-func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
-	var all []model.FileSum
-	paths, err := dataset.FilesOf(ctx, t.Data.With(paths))
+// summedFiles returns the files whose checksums a receipt has: files of rows, those of --labels and --weights, and the model of --init. It
+// leaves out standard input and files that aren't regular.
+func (t *trainer) summedFiles(ctx context.Context, paths []string) (all []string, err error) {
+	paths, err = dataset.FilesOf(ctx, t.Data.With(paths))
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +122,46 @@ func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum
 		if err != nil {
 			return nil, console.OpenError(path, err)
 		}
+		all = append(all, path)
+	}
+	return all, nil
+}
+
+// seeFiles keeps the states of the files whose checksums the receipt will have. Their rows must be read afterwards.
+func (t *trainer) seeFiles(ctx context.Context, paths []string) error {
+	if t.receipt == "" {
+		return nil
+	}
+	all, err := t.summedFiles(ctx, paths)
+	if err == nil {
+		t.seen, err = dataset.SourcesOf(all)
+	}
+	return err
+}
+
+// checkUnchanged returns an error if a file changed since seeFiles: the training may not have read the rows that it has now.
+func (t *trainer) checkUnchanged(ctx context.Context, paths []string) error {
+	before := t.seen
+	if err := t.seeFiles(ctx, paths); err != nil {
+		return err
+	}
+	for i, now := range t.seen {
+		if i >= len(before) || now != before[i] {
+			return message.Errorf("%s: the file changed after the training began, so the receipt can't name the rows that were read: "+
+				"train again", now.Path)
+		}
+	}
+	return nil
+}
+
+// sumFiles returns the checksums of summedFiles.
+func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
+	var all []model.FileSum
+	paths, err := t.summedFiles(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
 		sum, err := sumFile(ctx, path)
 		if err != nil {
 			return nil, console.OpenError(path, err)

@@ -13,6 +13,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/block"
+	"halfspace/internal/cache"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/model"
@@ -196,6 +197,7 @@ type trainer struct {
 	follower         *report.Follower  // nil if the report follows no training
 	training         *console.Training // the last training, over all rows
 	traceError       error             // error of the trace, which doesn't end the training
+	seen             []cache.Source    // of seeFiles
 }
 
 type trainSeconds struct {
