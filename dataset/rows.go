@@ -157,7 +157,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 			return nil, err
 		}
 	}
-	fits, err := b.fits(count, p.cols(), bytes)
+	fits, err := b.fits(count, p.cols(), p.pageBytes(), bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -226,23 +226,31 @@ func (b Budget) withLimit(memory int64) Budget {
 }
 
 // overhead is the memory of a process without its blocks. columnMemory is the memory of each column while rows are
-// loaded: descriptions and names; pageBytes is the memory of its pages. Without room for all of them the garbage collector
-// would run all the time.
+// loaded: descriptions and names; pageBytes is the memory of its pages, unless the input knows it. Without room for all of them the
+// garbage collector would run all the time.
 const (
 	overhead     = 32 << 20
 	columnMemory = 1 << 10
 	pageBytes    = 64 << 10
 )
 
+// pageBytes returns the bytes of memory that pages take while rows are loaded.
+func (p *Plan) pageBytes() int64 {
+	if in, is := p.in.(interface{ PageBytes(lanes int) int64 }); is {
+		return in.PageBytes(cap(p.table.pool))
+	}
+	return pageBytes * int64(p.cols())
+}
+
 // fits returns true if the blocks of count rows fit in memory. It is an error if even the blocks that are in use at one
-// time don't fit. bytes returns the bytes of the blocks of a number of rows.
-func (b Budget) fits(count int64, cols int, bytes func(rows int64) int64) (bool, error) {
+// time don't fit. pages is the memory of pages while rows are loaded. bytes returns the bytes of the blocks of a number of rows.
+func (b Budget) fits(count int64, cols int, pages int64, bytes func(rows int64) int64) (bool, error) {
 	all, beside := bytes(count), int64(0)
 	if b.Beside != nil {
 		beside = b.Beside(count, cols, bytes)
 	}
 	if held := all + int64(b.Copies*float64(all)) + beside; held <= b.Memory/5*4 {
-		garbage := max(held/4, min(held, pageBytes*int64(cols)))
+		garbage := max(held/4, min(held, pages))
 		if all < block.Bytes(count, cols, false) { // the rows are sparse: reading text allocates as much as they take
 			garbage = held
 		}

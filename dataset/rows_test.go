@@ -21,7 +21,7 @@ func TestBudgetLimit(t *testing.T) {
 	}{{1000, 1000, 10}, {1000, 1000, 1 << 20}, {1 << 20, 1000, 1 << 10}} {
 		got := int64(math.MaxInt64)
 		b := Budget{Memory: 1 << 40, SetLimit: func(bytes int64) { got = bytes }}
-		fits, err := b.fits(c.rows, c.cols, func(rows int64) int64 { return rows * c.each })
+		fits, err := b.fits(c.rows, c.cols, pageBytes*int64(c.cols), func(rows int64) int64 { return rows * c.each })
 		if least := c.rows*c.each + 400*int64(c.cols); !fits || err != nil || got < least {
 			t.Errorf("%+v: fits %t, error %v, limit %d, want %d or more", c, fits, err, got, least)
 		}

@@ -321,37 +321,48 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }
 
-// firstCollection is the size of the heap at the first garbage collection, in units of 4 MiB. A short run then needs no
-// collection; later collections are unchanged.
-const firstCollection = 16
+// leastHeap is the size of the heap in bytes below which no garbage collection begins: a short run then needs none, and reading makes
+// much garbage beside few live bytes.
+const leastHeap = 64 << 20
 
-// collectLater delays the first garbage collection until the heap is larger, unless GOGC is set.
+// GOGC is usualPercent unless the user sets it, and no collection begins below usualHeap bytes then. With mostPercent none begins below
+// leastHeap.
+const (
+	usualPercent = 100
+	usualHeap    = 4 << 20
+	mostPercent  = leastHeap / usualHeap * usualPercent
+)
+
+// collectLater keeps garbage collections from beginning below leastHeap, unless GOGC is set.
 func collectLater(args []string) {
-	const usual = 100
-	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {
+	if percent := debug.SetGCPercent(mostPercent); percent != usualPercent {
 		debug.SetGCPercent(percent)
 		return
 	}
-	runtime.AddCleanup(new(*int), func(verb string) {
-		if debug.SetGCPercent(usual); verb == "inspect" {
-			collectOften()
-		}
-	}, strings.Join(args[:min(len(args), 1)], ""))
+	afterCollections(mostPercent, strings.Join(args[:min(len(args), 1)], "") == "inspect")
 }
 
-// manyColumns is a heap size in bytes that inspect reaches only for tables of tens of thousands of columns.
-const manyColumns = 96 << 20
+// manyColumns is a heap size in bytes that inspect reaches only for tables of tens of thousands of columns. It keeps counts of columns
+// and no rows, and garbage would take as much memory again: from then on GOGC is often.
+const (
+	manyColumns = 96 << 20
+	often       = 25
+)
 
-// collectOften sets GOGC to 25 as soon as the live heap has manyColumns bytes. inspect keeps counts of columns and no rows,
-// and garbage would take as much memory again.
-func collectOften() {
-	const often = 25
-	runtime.AddCleanup(new(*int), func(int) {
+// afterCollections sets GOGC after each garbage collection. now is its value.
+func afterCollections(now int, inspects bool) {
+	runtime.AddCleanup(new(*int), func(bool) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		if metrics.Read(live); live[0].Value.Uint64() < manyColumns {
-			collectOften()
+		metrics.Read(live)
+		bytes := max(usualHeap, live[0].Value.Uint64())
+		percent := min(mostPercent, max(usualPercent, int(100*leastHeap/bytes)-100))
+		if inspects && bytes >= manyColumns {
+			debug.SetGCPercent(often)
 			return
 		}
-		debug.SetGCPercent(often)
-	}, 0)
+		if percent != now {
+			debug.SetGCPercent(percent)
+		}
+		afterCollections(percent, inspects)
+	}, inspects)
 }

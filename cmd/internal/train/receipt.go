@@ -104,7 +104,7 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	return r.Save(t.receipt)
 }
 
-// summedFiles returns the files whose checksums a receipt has: files of rows, those of --labels and --weights, and the model of --init. It
+// summedFiles returns the files whose checksums a receipt has: files of rows, of --labels and of --weights, and the model of --init. It
 // leaves out standard input and files that aren't regular.
 func (t *trainer) summedFiles(ctx context.Context, paths []string) (all []string, err error) {
 	paths, err = dataset.FilesOf(ctx, t.Data.With(paths))

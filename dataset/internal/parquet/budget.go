@@ -25,18 +25,36 @@ func (in *Input) Lanes(most int) int {
 	if in.Memory == 0 {
 		return most
 	}
-	largest := int64(1)
+	_, largest := in.groupBytes(1 << 40)
+	return int(min(int64(most), max(0, int64(in.pages())/largest-1)))
+}
+
+// usualPage is the most bytes that usual writers put into a page or into a dictionary: pyarrow, polars and Spark.
+const usualPage = 1 << 20
+
+// PageBytes returns about how many bytes of memory the pages of up to most row groups take that are read at the same time: for each column
+// a page of usual size, as it is stored and decompressed, and a dictionary.
+func (in *Input) PageBytes(most int) int64 {
+	groups, largest := in.groupBytes(3 * usualPage)
+	return int64(min(groups, most)) * largest
+}
+
+// groupBytes returns the number of row groups, and the bytes of the largest one as it is stored and decompressed, of which a column
+// counts up to most bytes; at least 1.
+func (in *Input) groupBytes(most int64) (groups int, largest int64) {
+	largest = 1
 	for _, f := range in.Files {
 		for _, g := range f.Groups {
 			bytes := int64(0)
 			for _, c := range g.Chunks {
-				bytes += min(max(0, c.uncompressed), 1<<40)
+				all := min(max(0, c.uncompressed), most)
 				if c.codec != int8(Uncompressed) {
-					bytes += c.Size
+					all = min(all+c.Size, most)
 				}
+				bytes += all
 			}
-			largest = max(largest, bytes)
+			groups, largest = groups+1, max(largest, bytes)
 		}
 	}
-	return int(min(int64(most), max(0, int64(in.pages())/largest-1)))
+	return groups, largest
 }
