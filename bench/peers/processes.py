@@ -41,7 +41,7 @@ def jobs():
     ]:
         yield f"train: {name}", f"{FILE} {options}", "polars, scikit-learn", python(READ["polars"] + FIT.format(learner))
     yield ("train: logistic, one pass of SGD over text", "train x.svm --quiet --out text.json --algo adagrad --epochs 1", "vowpalwabbit",
-           [sys.executable, "-m", "vowpalwabbit", "x.vw", "--loss_function", "logistic", "-f", "theirs.vw", "--quiet"])
+           [sys.executable, "-m", "vowpalwabbit", "-d", "x.vw", "--loss_function", "logistic", "-f", "theirs.vw", "--quiet"])
     for kind in ("csv", "parquet"):
         for library in READ:
             yield (f"predict: probabilities to {kind}", f"{MODEL}own.{kind} --proba", f"{library}, scikit-learn",

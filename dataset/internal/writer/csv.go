@@ -3,7 +3,6 @@ package writer
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -49,15 +48,14 @@ type cell func(buf []byte, i int) []byte
 func cellOf(col arrow.Array) cell {
 	switch col := col.(type) {
 	case *array.Float64:
-		return floatCell(col.Float64Values(), 64)
+		values := col.Float64Values()
+		return func(buf []byte, i int) []byte { return appendFloat(buf, values[i], 64) }
 	case *array.Float32:
-		return floatCell(col.Float32Values(), 32)
+		values := col.Float32Values()
+		return func(buf []byte, i int) []byte { return appendFloat32(buf, values[i]) }
 	case *array.Float16:
-		values := make([]float32, col.Len())
-		for i, v := range col.Values() {
-			values[i] = column.HalfFloat(v)
-		}
-		return floatCell(values, 32)
+		values := col.Values()
+		return func(buf []byte, i int) []byte { return appendFloat32(buf, column.HalfFloat(values[i])) }
 	case *array.Int64:
 		values := col.Int64Values()
 		return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, values[i], 10) }
@@ -89,17 +87,11 @@ func dictionaryCell(col *array.Dictionary, of func(arrow.Array) cell) cell {
 	for k := range texts {
 		texts[k] = value(nil, k)
 	}
-	return func(buf []byte, i int) []byte { return append(buf, texts[col.GetValueIndex(i)]...) }
-}
-
-func floatCell[T float32 | float64](values []T, bits int) cell {
-	return func(buf []byte, i int) []byte {
-		v, format := float64(values[i]), byte('g')
-		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // 20000000 as it was written, not 2e+07
-			format = 'f'
-		}
-		return strconv.AppendFloat(buf, v, format, -1, bits)
+	if short, is := col.Indices().(*array.Uint8); is {
+		keys := short.Uint8Values()
+		return func(buf []byte, i int) []byte { return append(buf, texts[keys[i]]...) }
 	}
+	return func(buf []byte, i int) []byte { return append(buf, texts[col.GetValueIndex(i)]...) }
 }
 
 // appendText appends s in the form of RFC 4180. A text with spaces at its ends is quoted too, because some readers
