@@ -39,7 +39,7 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 			if total, err = p.count(ctx); err != nil {
 				return nil, err
 			}
-			if _, err := b.fits(total, p.cols(), p.pageBytes(), p.bytes(b)); err != nil {
+			if _, err := b.fits(total, p.cols(), p.pagesMemory(), p.bytes(b)); err != nil {
 				return nil, err
 			}
 			return p.streamed(ctx)
@@ -63,7 +63,7 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 		return t.Plan(ctx, silent)
 	}}
 	cols := f.Spec().Cols()
-	fits, err := b.fits(f.Rows(), cols, pageBytes*int64(cols), func(rows int64) int64 { return f.Bytes(rows, b.Weighted) })
+	fits, err := b.fits(f.Rows(), cols, columnPages*int64(cols), func(rows int64) int64 { return f.Bytes(rows, b.Weighted) })
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -157,7 +157,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 			return nil, err
 		}
 	}
-	fits, err := b.fits(count, p.cols(), p.pageBytes(), bytes)
+	fits, err := b.fits(count, p.cols(), p.pagesMemory(), bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -226,20 +226,30 @@ func (b Budget) withLimit(memory int64) Budget {
 }
 
 // overhead is the memory of a process without its blocks. columnMemory is the memory of each column while rows are
-// loaded: descriptions and names; pageBytes is the memory of its pages, unless the input knows it. Without room for all of them the
-// garbage collector would run all the time.
+// loaded: descriptions and names; columnPages is the memory of its pages if the input doesn't estimate it. Without room for
+// all of them the garbage collector would run all the time.
 const (
 	overhead     = 32 << 20
 	columnMemory = 1 << 10
-	pageBytes    = 64 << 10
+	columnPages  = 64 << 10
 )
 
-// pageBytes returns the bytes of memory that pages take while rows are loaded.
-func (p *Plan) pageBytes() int64 {
-	if in, is := p.in.(interface{ PageBytes(lanes int) int64 }); is {
-		return in.PageBytes(cap(p.table.pool))
+// A pageEstimator is an input that estimates the memory of its pages in bytes while at most mostGroups parts are read at a
+// time.
+type pageEstimator interface {
+	PageBytes(mostGroups int) int64
+}
+
+// pagesMemory returns the bytes of memory that pages take while rows are loaded.
+func (p *Plan) pagesMemory() int64 {
+	in := p.in
+	if part, is := in.(*firstRows); is {
+		in = part.Input
 	}
-	return pageBytes * int64(p.cols())
+	if of, is := in.(pageEstimator); is {
+		return of.PageBytes(cap(p.table.pool))
+	}
+	return columnPages * int64(p.cols())
 }
 
 // fits returns true if the blocks of count rows fit in memory. It is an error if even the blocks that are in use at one

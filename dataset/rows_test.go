@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,10 +22,35 @@ func TestBudgetLimit(t *testing.T) {
 	}{{1000, 1000, 10}, {1000, 1000, 1 << 20}, {1 << 20, 1000, 1 << 10}} {
 		got := int64(math.MaxInt64)
 		b := Budget{Memory: 1 << 40, SetLimit: func(bytes int64) { got = bytes }}
-		fits, err := b.fits(c.rows, c.cols, pageBytes*int64(c.cols), func(rows int64) int64 { return rows * c.each })
+		fits, err := b.fits(c.rows, c.cols, columnPages*int64(c.cols), func(rows int64) int64 { return rows * c.each })
 		if least := c.rows*c.each + 400*int64(c.cols); !fits || err != nil || got < least {
 			t.Errorf("%+v: fits %t, error %v, limit %d, want %d or more", c, fits, err, got, least)
 		}
+	}
+}
+
+// TestPagesMemory: the memory of pages is that of the columns of the row groups that are read at the same time, also where rows
+// are chosen. Other inputs have an amount for each column.
+func TestPagesMemory(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	parquet, text := filepath.Join(dir, "x.parquet"), filepath.Join(dir, "x.csv")
+	mixedFile(t, parquet, 10*block.ChunkRows, 1)
+	require.NoError(t, os.WriteFile(text, []byte("a,b,none,class\n1,2,3,x\n3,5,4,y\n"), 0o600))
+	memory := func(path string, opt Options) int64 {
+		opt.Label, opt.Nulls, opt.Workers, opt.Exclude = "class", "mean", 1, []string{"none"}
+		return require.Value(require.Value(Examine(ctx, []string{path}, opt))(t).Plan(ctx, opt))(t).pagesMemory()
+	}
+	whole, size := memory(parquet, Options{}), require.Value(os.Stat(parquet))(t).Size()
+	if whole < size/20 || whole > 20*size { // the pages of a few columns, compressed and decompressed
+		t.Errorf("%d bytes of pages of a file of %d", whole, size)
+	}
+	for name, opt := range map[string]Options{"limit": {Limit: 20}, "sample": {Sample: 0.5}} {
+		if got := memory(parquet, opt); got != whole {
+			t.Errorf("%s: %d bytes, not %d", name, got, whole)
+		}
+	}
+	if got := memory(text, Options{}); got != 3*columnPages { // with the bias
+		t.Errorf("text: %d bytes", got)
 	}
 }
 

@@ -3,9 +3,10 @@
 
     processes.py [ROWS [FEATURES [ROUNDS]]]
 
-Needs pandas, polars, pyarrow, scikit-learn and vowpalwabbit (pip install them), and halfspace in the PATH. The rows, 1,000,000 of 28 float32 by default,
-are normal numbers in a Parquet file with Snappy; a plane tells the classes apart, and one label of ten is wrong. Programs take turns, ROUNDS
-times (3), and times are medians, from the start of a process to its end.
+Needs pandas, polars, pyarrow, scikit-learn and vowpalwabbit (pip install them), and halfspace in the PATH. The rows,
+1,000,000 of 28 float32 by default, are normal numbers in a Parquet file of pandas; a plane tells the classes apart, and one
+label of ten is wrong. Programs take turns, ROUNDS times (3), and times are medians, from the start of a process to its end.
+`make bench-peers` times perceptrons in the same way.
 """
 
 import importlib.metadata
@@ -21,10 +22,10 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 rows, features, rounds = (int(v) for v in (sys.argv[1:] + ["1000000", "28", "3"][len(sys.argv) - 1:]))
-FILE, MODEL = "train x.parquet --label y --quiet --out own.json", "predict x.parquet --model own.json --quiet --out "
+TRAIN, PREDICT = "train x.parquet --label y --quiet --out own.json", "predict x.parquet --model own.json --quiet --out "
 READ = {"pandas": "import pandas as pd\nt = pd.read_parquet('x.parquet')\ny = t.pop('y').to_numpy()\nx = t.to_numpy()\n",
         "polars": "import polars as pl\nt = pl.read_parquet('x.parquet')\ny = t['y'].to_numpy()\nx = t.drop('y').to_numpy()\n"}
-FIT = "from sklearn.linear_model import *\nimport joblib\njoblib.dump({}.fit(x, y), 'theirs.pkl')\n"
+FIT = "from sklearn.linear_model import *\nimport joblib\njoblib.dump(LogisticRegression().fit(x, y), 'theirs.pkl')\n"
 SCORE = "import joblib\np = joblib.load('theirs.pkl').predict_proba(x)[:, 1]\n"
 WRITE = {"pandas": "pd.DataFrame({'p': p}).to_", "polars": "pl.DataFrame({'p': p}).write_"}
 WRITTEN = {("pandas", "csv"): "csv('out.csv', index=False)", ("pandas", "parquet"): "parquet('out.parquet')",
@@ -34,22 +35,17 @@ WRITTEN = {("pandas", "csv"): "csv('out.csv', index=False)", ("pandas", "parquet
 def jobs():
     """Yields a name, the arguments of halfspace, and the name and the command of a peer."""
     python = lambda text: [sys.executable, "-c", text]
-    for name, options, learner in [
-        ("perceptron, 10 epochs", "--algo perceptron --epochs 10", "Perceptron(max_iter=10, tol=None, shuffle=False)"),
-        ("the same, shuffled", "--algo perceptron --epochs 10 --order shuffle", "Perceptron(max_iter=10, tol=None)"),
-        ("logistic", "--algo logistic --l2 1", "LogisticRegression()"),
-    ]:
-        yield f"train: {name}", f"{FILE} {options}", "polars, scikit-learn", python(READ["polars"] + FIT.format(learner))
+    yield "train: logistic", f"{TRAIN} --algo logistic --l2 1", "polars, scikit-learn", python(READ["polars"] + FIT)
     yield ("train: logistic, one pass of SGD over text", "train x.svm --quiet --out text.json --algo adagrad --epochs 1", "vowpalwabbit",
            [sys.executable, "-m", "vowpalwabbit", "-d", "x.vw", "--loss_function", "logistic", "-f", "theirs.vw", "--quiet"])
     for kind in ("csv", "parquet"):
         for library in READ:
-            yield (f"predict: probabilities to {kind}", f"{MODEL}own.{kind} --proba", f"{library}, scikit-learn",
+            yield (f"predict: probabilities to {kind}", f"{PREDICT}own.{kind} --proba", f"{library}, scikit-learn",
                    python(READ[library] + SCORE + WRITE[library] + WRITTEN[library, kind]))
 
 
 def write(folder):
-    """Writes the rows, a model of each side, and the rows as text."""
+    """Writes the rows as Parquet and as text, and scikit-learn's model."""
     rng = np.random.default_rng(1)
     x = rng.standard_normal((rows, features), dtype=np.float32)
     y = ((x @ rng.standard_normal(features, dtype=np.float32) > 0) ^ (rng.random(rows) < 0.1)).astype(np.int64)

@@ -139,9 +139,9 @@ func TestStale(t *testing.T) {
 		{key("p", source("/b", 4, 4)), "/b changed since it was made"},
 		{key("p", source("/b", 4, 5)), "/b changed since it was made"},
 		{key("p", source("/b", 4, 5)), ""},
-		{key("p", Source{"/b", 4, 5, State{6, 7}}), "/b was replaced, or its attributes changed"},
-		{key("p", Source{"/b", 4, 5, State{6, 8}}), "/b was replaced, or its attributes changed"},
-		{key("p", Source{"/b", 4, 5, State{7, 8}}), "/b was replaced, or its attributes changed"},
+		{key("p", Source{"/b", 4, 5, State{6, 7}}), "/b was replaced, or its attributes changed since it was made"},
+		{key("p", Source{"/b", 4, 5, State{6, 8}}), "/b was replaced, or its attributes changed since it was made"},
+		{key("p", Source{"/b", 4, 5, State{7, 8}}), "/b was replaced, or its attributes changed since it was made"},
 		{key("p", Source{"/b", 4, 5, State{7, 8}}), ""},
 	} {
 		var note string

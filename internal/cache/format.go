@@ -44,6 +44,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -194,15 +195,21 @@ func (h *header) mismatch(want *header) string {
 		return "it was made with other options"
 	case h.ByteOrder != want.ByteOrder || h.GroupRows != want.GroupRows || h.BlockRows != want.BlockRows || h.Stride != want.Stride:
 		return "it was made for another machine or by another version"
-	case len(h.Key.Sources) != len(want.Key.Sources):
+	case !slices.EqualFunc(h.Key.Sources, want.Key.Sources, func(a, b Source) bool { return a.Path == b.Path }):
 		return "it was made of other files"
 	}
-	for i, s := range h.Key.Sources {
-		switch now := want.Key.Sources[i]; {
-		case s.Path != now.Path:
-			return "it was made of other files"
+	if changed := Changed(h.Key.Sources, want.Key.Sources); changed != "" {
+		return changed + " since it was made"
+	}
+	return ""
+}
+
+// Changed tells which of the same files isn't as it was before, and how. It returns "" if all are.
+func Changed(before, now []Source) string {
+	for i, s := range before {
+		switch now := now[i]; {
 		case s.Size != now.Size || s.ModifiedAt != now.ModifiedAt:
-			return s.Path + " changed since it was made"
+			return s.Path + " changed"
 		case s != now:
 			return s.Path + " was replaced, or its attributes changed"
 		}

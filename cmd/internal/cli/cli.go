@@ -321,48 +321,49 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }
 
-// leastHeap is the size of the heap in bytes below which no garbage collection begins: a short run then needs none, and reading makes
-// much garbage beside few live bytes.
+// leastHeap is the size of the heap in bytes at which the garbage collector aims at least: a short run then needs no
+// collection, and reading makes much garbage beside few live bytes. A memory limit makes it collect earlier.
 const leastHeap = 64 << 20
 
-// GOGC is usualPercent unless the user sets it, and no collection begins below usualHeap bytes then. With mostPercent none begins below
-// leastHeap.
+// With usualPercent, GOGC's default, the collector aims at usualHeap bytes at least.
 const (
 	usualPercent = 100
 	usualHeap    = 4 << 20
-	mostPercent  = leastHeap / usualHeap * usualPercent
 )
 
-// collectLater keeps garbage collections from beginning below leastHeap, unless GOGC is set.
+// collectLater makes the garbage collector aim at a heap of leastHeap or more, unless GOGC is set.
 func collectLater(args []string) {
-	if percent := debug.SetGCPercent(mostPercent); percent != usualPercent {
+	const first = leastHeap / usualHeap * usualPercent
+	if percent := debug.SetGCPercent(first); percent != usualPercent {
 		debug.SetGCPercent(percent)
 		return
 	}
-	afterCollections(mostPercent, strings.Join(args[:min(len(args), 1)], "") == "inspect")
+	afterCollections(first, strings.Join(args[:min(len(args), 1)], "") == "inspect")
 }
 
-// manyColumns is a heap size in bytes that inspect reaches only for tables of tens of thousands of columns. It keeps counts of columns
-// and no rows, and garbage would take as much memory again: from then on GOGC is often.
+// manyColumns is a live heap in bytes that inspect reaches only for tables of tens of thousands of columns. inspect keeps
+// counts of columns and no rows: from manyColumns on it sets GOGC to inspectPercent, since garbage would take as much memory
+// again.
 const (
-	manyColumns = 96 << 20
-	often       = 25
+	manyColumns    = 96 << 20
+	inspectPercent = 25
 )
 
-// afterCollections sets GOGC after each garbage collection. now is its value.
-func afterCollections(now int, inspects bool) {
+// afterCollections sets GOGC after each collection, so that the next heap is leastHeap, or twice the live heap if that is
+// more. percent is the present GOGC.
+func afterCollections(percent int, inspects bool) {
 	runtime.AddCleanup(new(*int), func(bool) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		bytes := max(usualHeap, live[0].Value.Uint64())
-		percent := min(mostPercent, max(usualPercent, int(100*leastHeap/bytes)-100))
 		if inspects && bytes >= manyColumns {
-			debug.SetGCPercent(often)
+			debug.SetGCPercent(inspectPercent)
 			return
 		}
-		if percent != now {
-			debug.SetGCPercent(percent)
+		next := max(usualPercent, int(100*leastHeap/bytes)-100)
+		if next != percent {
+			debug.SetGCPercent(next)
 		}
-		afterCollections(percent, inspects)
+		afterCollections(next, inspects)
 	}, inspects)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -86,6 +88,7 @@ func runScripts(t *testing.T, dir string, serial bool) {
 			// each of these checks serves one or two scripts
 			"interrupt": scriptInterrupt, "odds": scriptOdds, "validated": scriptValidated, "learned": scriptLearned, "goes-on": scriptGoesOn,
 			"proof": scriptProof, "forge": scriptForge, "kept": scriptKept, "bounded": scriptBounded, "streams": scriptStreams,
+			"lengthen": scriptLengthen,
 		},
 	})
 }
@@ -209,6 +212,24 @@ func scriptInterrupt(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}))
 	if r.status != exitInterrupted {
+		ts.Fatalf("exit status %d", r.status)
+	}
+}
+
+// lengthen TEXT FILE ARGS... appends a byte to FILE when the program has said TEXT, and it must end with status 1.
+func scriptLengthen(ts *testscript.TestScript, _ bool, args []string) {
+	lengthen := sync.OnceFunc(func() {
+		file, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_WRONLY, 0)
+		ts.Check(err)
+		_, err = file.WriteString("\n")
+		ts.Check(errors.Join(err, file.Close()))
+	})
+	r := shown(ts, runScript(context.Background(), ts, args[2:], func(stderr string) {
+		if strings.Contains(stderr, args[0]) {
+			lengthen()
+		}
+	}))
+	if r.status != exitFailed {
 		ts.Fatalf("exit status %d", r.status)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
 	"halfspace/internal/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
@@ -71,6 +72,12 @@ func (o *trainOptions) checkTraining() error {
 func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	if o.init == "" {
 		return nil
+	}
+	var err error
+	if o.receipt != "" {
+		if o.initState, err = dataset.SourcesOf([]string{o.init}); err != nil {
+			return err
+		}
 	}
 	m, err := console.LoadModel(cmd.Context(), o.init, o.Storage.Memory.Bytes)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // openHeld opens the rows of paths, and returns the paths: see holdLakes.
 func (t *trainer) openHeld(ctx context.Context, paths, validation []string) (held, heldOut []string, err error) {
 	if paths, validation, err = t.holdLakes(ctx, t.App, t.checkpoints, paths, validation); err == nil {
-		err = t.seeFiles(ctx, slices.Concat(paths, validation))
+		err = t.recordFileStates(ctx, slices.Concat(paths, validation))
 	}
 	if err == nil {
 		err = t.open(ctx, paths, validation)

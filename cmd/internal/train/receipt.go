@@ -14,6 +14,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
+	"halfspace/internal/cache"
 	"halfspace/internal/files"
 	"halfspace/internal/message"
 	"halfspace/internal/model"
@@ -104,15 +105,12 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	return r.Save(t.receipt)
 }
 
-// summedFiles returns the files whose checksums a receipt has: files of rows, of --labels and of --weights, and the model of --init. It
-// leaves out standard input and files that aren't regular.
-func (t *trainer) summedFiles(ctx context.Context, paths []string) (all []string, err error) {
+// dataFiles returns the files of rows, of --labels and of --weights. It leaves out standard input and files that aren't
+// regular.
+func (t *trainer) dataFiles(ctx context.Context, paths []string) (all []string, err error) {
 	paths, err = dataset.FilesOf(ctx, t.Data.With(paths))
 	if err != nil {
 		return nil, err
-	}
-	if t.init != "" {
-		paths = append(slices.Clone(paths), t.init)
 	}
 	for _, path := range paths {
 		info, err := files.Stat(path)
@@ -127,29 +125,46 @@ func (t *trainer) summedFiles(ctx context.Context, paths []string) (all []string
 	return all, nil
 }
 
-// seeFiles keeps the states of the files whose checksums the receipt will have. Their rows must be read afterwards.
-func (t *trainer) seeFiles(ctx context.Context, paths []string) error {
+// summedFiles returns the files whose checksums a receipt has: dataFiles, and the model of --init.
+func (t *trainer) summedFiles(ctx context.Context, paths []string) ([]string, error) {
+	all, err := t.dataFiles(ctx, paths)
+	if t.init != "" {
+		all = append(all, t.init)
+	}
+	return all, err
+}
+
+// recordFileStates records the states of the files of a receipt, before their rows are read.
+func (t *trainer) recordFileStates(ctx context.Context, paths []string) error {
 	if t.receipt == "" {
 		return nil
 	}
-	all, err := t.summedFiles(ctx, paths)
+	all, err := t.dataFiles(ctx, paths)
 	if err == nil {
-		t.seen, err = dataset.SourcesOf(all)
+		t.fileStates, err = dataset.SourcesOf(all)
 	}
+	t.fileStates = append(t.fileStates, t.initState...)
 	return err
 }
 
-// checkUnchanged returns an error if a file changed since seeFiles: the training may not have read the rows that it has now.
+// checkUnchanged returns an error if a file of the receipt has another state than before it was read: the training may not
+// have read the rows that its checksum stands for.
 func (t *trainer) checkUnchanged(ctx context.Context, paths []string) error {
-	before := t.seen
-	if err := t.seeFiles(ctx, paths); err != nil {
+	all, err := t.summedFiles(ctx, paths)
+	if err != nil {
 		return err
 	}
-	for i, now := range t.seen {
-		if i >= len(before) || now != before[i] {
-			return message.Errorf("%s: the file changed after the training began, so the receipt can't name the rows that were read: "+
-				"train again", now.Path)
-		}
+	now, err := dataset.SourcesOf(all)
+	if err != nil {
+		return err
+	}
+	changed := "the list of its files changed"
+	if len(now) == len(t.fileStates) {
+		changed = cache.Changed(t.fileStates, now)
+	}
+	if changed != "" {
+		return message.Errorf("%s while the training ran, so no receipt was written; %s has the model: train again for "+
+			"a receipt", changed, t.out)
 	}
 	return nil
 }

@@ -39,8 +39,9 @@ type trainOptions struct {
 	split             train.Split     // split by --group, --order-by and --split
 	calibrate         string          // method that turns scores into probabilities
 	threshold         predict.Threshold
-	init              string       // the file of the model to begin with
-	initModel         *model.Model // the model of init; nil: begin with zeros
+	init              string         // the file of the model to begin with
+	initModel         *model.Model   // the model of init; nil: begin with zeros
+	initState         []cache.Source // state of the file of init before it was read, for a receipt
 
 	out, receipt string
 	typed        []model.TypedOption // the options that the user gave, for the receipt
@@ -197,7 +198,7 @@ type trainer struct {
 	follower         *report.Follower  // nil if the report follows no training
 	training         *console.Training // the last training, over all rows
 	traceError       error             // error of the trace, which doesn't end the training
-	seen             []cache.Source    // of seeFiles
+	fileStates       []cache.Source    // states of the receipt's files before they were read
 }
 
 type trainSeconds struct {

@@ -29,29 +29,29 @@ func (in *Input) Lanes(most int) int {
 	return int(min(int64(most), max(0, int64(in.pages())/largest-1)))
 }
 
-// usualPage is the most bytes that usual writers put into a page or into a dictionary: pyarrow, polars and Spark.
+// usualPage is the largest number of bytes that pyarrow, polars and Spark put into a page or into a dictionary by default.
 const usualPage = 1 << 20
 
-// PageBytes returns about how many bytes of memory the pages of up to most row groups take that are read at the same time: for each column
-// a page of usual size, as it is stored and decompressed, and a dictionary.
-func (in *Input) PageBytes(most int) int64 {
+// PageBytes estimates the memory of pages in bytes while at most mostGroups row groups are read at a time: for each column
+// a page of usualPage bytes, compressed and decompressed, and a dictionary.
+func (in *Input) PageBytes(mostGroups int) int64 {
 	groups, largest := in.groupBytes(3 * usualPage)
-	return int64(min(groups, most)) * largest
+	return int64(min(groups, mostGroups)) * largest
 }
 
-// groupBytes returns the number of row groups, and the bytes of the largest one as it is stored and decompressed, of which a column
-// counts up to most bytes; at least 1.
-func (in *Input) groupBytes(most int64) (groups int, largest int64) {
+// groupBytes returns the number of row groups, and the bytes of the largest one, compressed and decompressed. A column
+// counts at most mostColumn bytes. largest is at least 1.
+func (in *Input) groupBytes(mostColumn int64) (groups int, largest int64) {
 	largest = 1
 	for _, f := range in.Files {
 		for _, g := range f.Groups {
 			bytes := int64(0)
 			for _, c := range g.Chunks {
-				all := min(max(0, c.uncompressed), most)
+				column := min(max(0, c.uncompressed), mostColumn)
 				if c.codec != int8(Uncompressed) {
-					all = min(all+c.Size, most)
+					column = min(column+c.Size, mostColumn)
 				}
-				bytes += all
+				bytes += column
 			}
 			groups, largest = groups+1, max(largest, bytes)
 		}

@@ -6,11 +6,12 @@ import (
 	"strconv"
 )
 
-// appendFloat appends the shortest text that parses back to v, a float of the given bits: whole numbers below 1e15 without an exponent.
+// appendFloat appends the shortest text that parses back to v, a float of size bits: whole numbers below 1e15 without an
+// exponent.
 func appendFloat(buf []byte, v float64, size int) []byte {
 	format := byte('g')
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 { // 20000000 as it was written, not 2e+07
-		if v != 0 && math.Abs(v) < 1<<24 { // all digits tell the number from its neighbours
+		if v != 0 && math.Abs(v) < 1<<24 { // strconv gives all digits too, for either size
 			return strconv.AppendInt(buf, int64(v), 10)
 		}
 		format = 'f'
@@ -18,12 +19,12 @@ func appendFloat(buf []byte, v float64, size int) []byte {
 	return strconv.AppendFloat(buf, v, format, -1, size)
 }
 
-// appendFloat32 is appendFloat for float32. Numbers of usual size have their own way, which takes half the time of strconv's.
+// appendFloat32 is appendFloat for float32.
 func appendFloat32(buf []byte, v float32) []byte {
 	b := math.Float32bits(v)
 	exponent := int(b>>23&0xff) - 127
-	digits, places := shortest(b&(1<<23-1)|1<<23, 23-exponent)
-	if places <= 0 {
+	digits, places := shortestDecimal(b&(1<<23-1)|1<<23, 23-exponent)
+	if places == 0 {
 		return appendFloat(buf, float64(v), 32)
 	}
 	if v < 0 {
@@ -32,21 +33,22 @@ func appendFloat32(buf []byte, v float32) []byte {
 	return appendFixed(buf, digits, places)
 }
 
-// tens has the powers of ten.
-var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
+var powersOfTen = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
 
-// shortest returns the decimal with the fewest digits that rounds to the float32 c / 2^q, where c has 24 bits, and of several the nearest
-// one. It is digits / 10^places, and its last digit isn't 0. places is 0 if the number is whole, or outside 2^-10 to 2^19.
+// shortestDecimal returns the decimal with the fewest digits that rounds to the float32 c / 2^q, where c has 24 bits, and
+// of several the nearest one. It is digits / 10^places, and its last digit isn't 0. places is 0 if the number is whole, or
+// outside 2^-10 to 2^19.
 //
-// One of the two decimals around the number rounds to it if they have as many places as make their unit 2^-q or less. At most one
-// decimal with a place less does, which is shorter then (Giulietti, The Schubfach way to render doubles, 2020). The products are exact
-// here, since they have at most 60 bits.
-func shortest(c uint32, q int) (digits uint32, places int) {
+// With as many places as make their unit 2^-q or less, one of the two decimals around the number rounds to it. At most one
+// decimal with a place less does, and it is shorter then (Giulietti, The Schubfach way to render doubles, 2020). Where c is
+// 2^23, fewer numbers round to it, but these powers of two are such decimals themselves. The products are exact, since they
+// have at most 60 bits.
+func shortestDecimal(c uint32, q int) (digits uint32, places int) {
 	if q < 5 || q > 33 || bits.TrailingZeros32(c) >= q {
 		return 0, 0
 	}
 	places = (q*1262611 + 1<<22 - 1) >> 22 // log10(2) q, rounded up
-	power := tens[places]
+	power := powersOfTen[places]
 	number := 4 * uint64(c) * power // by 2^shift
 	shift := q + 2
 	low, high := number-2*power, number+2*power

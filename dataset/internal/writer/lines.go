@@ -32,11 +32,11 @@ func (l *lines) Finish() error {
 	return err
 }
 
-// A span appends the lines of the rows from lo up to, but not including, hi to buf.
-type span func(buf []byte, lo, hi int) []byte
+// A rowsText appends the lines of the rows from lo up to, but not including, hi to buf.
+type rowsText func(buf []byte, lo, hi int) []byte
 
-// spanOf returns the span of a function that appends the text of a row.
-func spanOf(text func(buf []byte, row int) []byte) span {
+// eachRow returns the rowsText of a function that appends the text of a row.
+func eachRow(text func(buf []byte, row int) []byte) rowsText {
 	return func(buf []byte, lo, hi int) []byte {
 		for r := lo; r < hi; r++ {
 			buf = append(text(buf, r), '\n')
@@ -46,14 +46,14 @@ func spanOf(text func(buf []byte, row int) []byte) span {
 }
 
 // write formats the rows of a record in ranges, and writes the ranges in order. begin is called for each range.
-func (l *lines) write(rec arrow.Record, begin func() span) error {
-	const few = 64 // rows, which may be long
+func (l *lines) write(rec arrow.Record, begin func() rowsText) error {
+	const rowsPerFlush = 64 // rows may be long
 	rows := int(rec.NumRows())
 	step := max(1, rangeCells/max(1, int(rec.NumCols())))
 	if rows <= step {
-		of := begin()
-		for r := 0; r < rows; r += few {
-			if l.buf = of(l.buf, r, min(rows, r+few)); len(l.buf) >= flushBytes {
+		text := begin()
+		for r := 0; r < rows; r += rowsPerFlush {
+			if l.buf = text(l.buf, r, min(rows, r+rowsPerFlush)); len(l.buf) >= flushBytes {
 				if err := l.Finish(); err != nil {
 					return err
 				}
@@ -97,20 +97,18 @@ func (l *lines) write(rec arrow.Record, begin func() span) error {
 
 // rows writes a line for each row: the text before each value, the value, and the text after the last one.
 func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []string, null, after string) error {
+	if rec.NumCols() == 1 && rec.Column(0).NullN() == 0 && before[0] == "" && after == "" { // predictions alone
+		if text := keysText(rec.Column(0), of); text != nil {
+			return l.write(rec, func() rowsText { return text })
+		}
+	}
 	cells, nulls := make([]cell, rec.NumCols()), make([]arrow.Array, rec.NumCols())
 	for i, col := range rec.Columns() {
 		if cells[i] = of(col); col.NullN() > 0 {
 			nulls[i] = col
 		}
 	}
-	if len(cells) == 1 && nulls[0] == nil && before[0] == "" && after == "" { // predictions alone
-		alone := shortLines(rec.Column(0), of)
-		if alone == nil {
-			alone = spanOf(cells[0])
-		}
-		return l.write(rec, func() span { return alone })
-	}
-	all := spanOf(func(buf []byte, r int) []byte {
+	text := eachRow(func(buf []byte, r int) []byte {
 		for i, cell := range cells {
 			buf = append(buf, before[i]...)
 			if nulls[i] != nil && nulls[i].IsNull(r) {
@@ -121,37 +119,36 @@ func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []strin
 		}
 		return append(buf, after...)
 	})
-	return l.write(rec, func() span { return all })
+	return l.write(rec, func() rowsText { return text })
 }
 
-// shortLines returns the lines of a column whose keys choose among a few short texts, or nil for other columns. It copies each line as
-// 8 bytes, of which the next line overwrites those behind the first.
-func shortLines(col arrow.Array, of func(arrow.Array) cell) span {
-	const most = 8
+// keysText returns a function for a column with a dictionary and keys of a byte, if no line has more than 8 bytes, and nil
+// otherwise. It stores 8 bytes for each row and goes on behind the line, so that the next row overwrites the others.
+func keysText(col arrow.Array, of func(arrow.Array) cell) rowsText {
+	const lineBytes = 8
 	d, is := col.(*array.Dictionary)
-	if !is || d.Dictionary().Len() > 1<<8 {
+	if !is || d.Dictionary().Len() > d.Len() {
 		return nil
 	}
-	short, is := d.Indices().(*array.Uint8)
+	indices, is := d.Indices().(*array.Uint8)
 	if !is {
 		return nil
 	}
-	var words [1 << 8]uint64
-	var lengths [1 << 8]uint8
-	for k, text := 0, of(d.Dictionary()); k < d.Dictionary().Len(); k++ {
+	words, lengths := make([]uint64, d.Dictionary().Len()), make([]int, d.Dictionary().Len())
+	for k, text := 0, of(d.Dictionary()); k < len(words); k++ {
 		line := append(text(nil, k), '\n')
-		if len(line) > most {
+		if len(line) > lineBytes {
 			return nil
 		}
-		words[k], lengths[k] = binary.LittleEndian.Uint64(append(line, make([]byte, most)...)), uint8(len(line))
+		words[k], lengths[k] = binary.LittleEndian.Uint64(append(line, make([]byte, lineBytes)...)), len(line)
 	}
-	keys := short.Uint8Values()
+	keys := indices.Uint8Values()
 	return func(buf []byte, lo, hi int) []byte {
 		at := len(buf)
-		buf = slices.Grow(buf, most*(hi-lo))[:at+most*(hi-lo)]
+		buf = slices.Grow(buf, lineBytes*(hi-lo))[:at+lineBytes*(hi-lo)]
 		for _, k := range keys[lo:hi] {
 			binary.LittleEndian.PutUint64(buf[at:], words[k])
-			at += int(lengths[k])
+			at += lengths[k]
 		}
 		return buf[:at]
 	}

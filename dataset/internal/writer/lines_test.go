@@ -77,8 +77,8 @@ func TestLinesFail(t *testing.T) {
 	}
 }
 
-// TestKeysAlone: a column with a dictionary is the text of the values that its rows stand for: of up to 7 bytes or more, in quotes, empty,
-// of few rows and of many, in slices, with nulls or without.
+// TestKeysAlone: CSV of one column with a dictionary is CSV of the same texts without one: lines of up to 8 bytes and
+// longer ones, quoted and empty texts, few rows and many, slices, nulls. A key beyond the dictionary is no line of text.
 func TestKeysAlone(t *testing.T) {
 	short, many := []string{"", "a", "1234567", `"`, "NA", "ä,b"}, make([]string, 300)
 	for k := range many {
