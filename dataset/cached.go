@@ -63,7 +63,7 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 		return t.Plan(ctx, silent)
 	}}
 	cols := f.Spec().Cols()
-	fits, err := b.fits(f.Rows(), cols, columnPages*int64(cols), func(rows int64) int64 { return f.Bytes(rows, b.Weighted) })
+	fits, err := b.fits(f.Rows(), cols, columnPageBytes*int64(cols), func(rows int64) int64 { return f.Bytes(rows, b.Weighted) })
 	if err != nil {
 		f.Close()
 		return nil, err

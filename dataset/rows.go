@@ -226,12 +226,12 @@ func (b Budget) withLimit(memory int64) Budget {
 }
 
 // overhead is the memory of a process without its blocks. columnMemory is the memory of each column while rows are
-// loaded: descriptions and names; columnPages is the memory of its pages if the input doesn't estimate it. Without room for
+// loaded: descriptions and names; columnPageBytes is the memory of its pages if the input doesn't estimate it. Without room for
 // all of them the garbage collector would run all the time.
 const (
-	overhead     = 32 << 20
-	columnMemory = 1 << 10
-	columnPages  = 64 << 10
+	overhead        = 32 << 20
+	columnMemory    = 1 << 10
+	columnPageBytes = 64 << 10
 )
 
 // A pageEstimator is an input that estimates the memory of its pages in bytes while at most mostGroups parts are read at a
@@ -249,7 +249,7 @@ func (p *Plan) pagesMemory() int64 {
 	if of, is := in.(pageEstimator); is {
 		return of.PageBytes(cap(p.table.pool))
 	}
-	return columnPages * int64(p.cols())
+	return columnPageBytes * int64(p.cols())
 }
 
 // fits returns true if the blocks of count rows fit in memory. It is an error if even the blocks that are in use at one

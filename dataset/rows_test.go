@@ -22,7 +22,7 @@ func TestBudgetLimit(t *testing.T) {
 	}{{1000, 1000, 10}, {1000, 1000, 1 << 20}, {1 << 20, 1000, 1 << 10}} {
 		got := int64(math.MaxInt64)
 		b := Budget{Memory: 1 << 40, SetLimit: func(bytes int64) { got = bytes }}
-		fits, err := b.fits(c.rows, c.cols, columnPages*int64(c.cols), func(rows int64) int64 { return rows * c.each })
+		fits, err := b.fits(c.rows, c.cols, columnPageBytes*int64(c.cols), func(rows int64) int64 { return rows * c.each })
 		if least := c.rows*c.each + 400*int64(c.cols); !fits || err != nil || got < least {
 			t.Errorf("%+v: fits %t, error %v, limit %d, want %d or more", c, fits, err, got, least)
 		}
@@ -49,7 +49,7 @@ func TestPagesMemory(t *testing.T) {
 			t.Errorf("%s: %d bytes, not %d", name, got, whole)
 		}
 	}
-	if got := memory(text, Options{}); got != 3*columnPages { // with the bias
+	if got := memory(text, Options{}); got != 3*columnPageBytes { // with the bias
 		t.Errorf("text: %d bytes", got)
 	}
 }

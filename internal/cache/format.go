@@ -198,14 +198,14 @@ func (h *header) mismatch(want *header) string {
 	case !slices.EqualFunc(h.Key.Sources, want.Key.Sources, func(a, b Source) bool { return a.Path == b.Path }):
 		return "it was made of other files"
 	}
-	if changed := Changed(h.Key.Sources, want.Key.Sources); changed != "" {
+	if changed := FirstChange(h.Key.Sources, want.Key.Sources); changed != "" {
 		return changed + " since it was made"
 	}
 	return ""
 }
 
-// Changed tells which of the same files isn't as it was before, and how. It returns "" if all are.
-func Changed(before, now []Source) string {
+// FirstChange tells which of the same files is the first that isn't as it was before, and how. It returns "" if all are.
+func FirstChange(before, now []Source) string {
 	for i, s := range before {
 		switch now := now[i]; {
 		case s.Size != now.Size || s.ModifiedAt != now.ModifiedAt:

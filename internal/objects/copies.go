@@ -76,12 +76,12 @@ type objectCopy struct {
 
 // A window is a part of an object, whose blocks are all in one slot.
 type window struct {
-	slot      int64
-	blocks    blockSet      // blocks that are in the slot
-	pending   blockSet      // blocks that are being fetched; some may be in the slot already
-	announced blockSet      // blocks that a request for announced parts is for, or was
-	changed   chan struct{} // closed when blocks arrive, or a fetch fails
-	err       error         // of the last fetch
+	slot          int64
+	blocks        blockSet      // blocks that are in the slot
+	pendingBlocks blockSet      // blocks that are being fetched; some may be in the slot already
+	claimedBlocks blockSet      // blocks that a request for announced parts is for, or was
+	nextChange    chan struct{} // closed when blocks arrive, or a fetch fails
+	err           error         // of the last fetch
 }
 
 // window returns a window, which it makes if it isn't there yet. The caller has p's lock.
@@ -92,7 +92,7 @@ func (p *objectCopy) window(number int64) (*window, error) {
 		if err != nil {
 			return nil, tempFileError(err)
 		}
-		w = &window{slot: slot, changed: make(chan struct{})}
+		w = &window{slot: slot, nextChange: make(chan struct{})}
 		p.windows[number] = w
 	}
 	return w, nil
@@ -100,8 +100,8 @@ func (p *objectCopy) window(number int64) (*window, error) {
 
 // wake wakes all who wait for blocks. The caller has the copy's lock.
 func (w *window) wake() {
-	close(w.changed)
-	w.changed = make(chan struct{})
+	close(w.nextChange)
+	w.nextChange = make(chan struct{})
 }
 
 // A fetcher begins to read an object: at most bytes bytes from byte at on.
@@ -242,18 +242,18 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 		case missing > last:
 			p.mu.Unlock()
 			return w.slot, nil
-		case w.pending.has(missing):
-			changed := w.changed
+		case w.pendingBlocks.has(missing):
+			change := w.nextChange
 			p.mu.Unlock()
-			err = p.await(ctx, w, changed, missing)
+			err = p.awaitBlock(ctx, w, change, missing)
 		default:
 			limit := p.fetchLimit(w, number, missing, last)
-			w.pending.add(missing, limit)
+			w.pendingBlocks.add(missing, limit)
 			w.err = nil
 			p.mu.Unlock()
 			err = p.fetchBlocks(ctx, w, number, missing, limit)
 			p.mu.Lock()
-			w.pending.remove(missing, limit)
+			w.pendingBlocks.remove(missing, limit)
 			w.err = err
 			w.wake()
 			p.mu.Unlock()
@@ -264,8 +264,9 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 	}
 }
 
-// isFirst notes that a request is announced for bytes from to end-1 of a window, and tells whether there was none for some of them.
-func (p *objectCopy) isFirst(number, from, end int64) bool {
+// claimBlocks claims the blocks of bytes from to end-1 of a window for a request of announced parts. It returns false if all
+// were claimed before.
+func (p *objectCopy) claimBlocks(number, from, end int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w, err := p.window(number)
@@ -273,21 +274,21 @@ func (p *objectCopy) isFirst(number, from, end int64) bool {
 		return true // the request gets the error
 	}
 	first, limit := from/blockBytes, (end+blockBytes-1)/blockBytes
-	isFirst := w.announced.next(first, false) < limit
-	w.announced.add(first, limit)
-	return isFirst
+	isNew := w.claimedBlocks.next(first, false) < limit
+	w.claimedBlocks.add(first, limit)
+	return isNew
 }
 
-// await waits for a change of a window. If no request has a block any more, it returns the error of a fetch that failed.
-func (p *objectCopy) await(ctx context.Context, w *window, changed <-chan struct{}, wanted int64) error {
+// awaitBlock waits for a change of a window. If no request has a block any more, it returns the error of a fetch that failed.
+func (p *objectCopy) awaitBlock(ctx context.Context, w *window, change <-chan struct{}, wanted int64) error {
 	select {
-	case <-changed:
+	case <-change:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w.blocks.has(wanted) || w.pending.has(wanted) {
+	if w.blocks.has(wanted) || w.pendingBlocks.has(wanted) {
 		return nil
 	}
 	return w.err
@@ -311,7 +312,7 @@ func (p *objectCopy) fetchLimit(w *window, number, missing, last int64) int64 {
 		}
 	}
 	end = min(end, windowBlocks, (p.info.size-number*windowBytes+blockBytes-1)/blockBytes)
-	return min(end, w.blocks.next(missing, true), w.pending.next(missing, true))
+	return min(end, w.blocks.next(missing, true), w.pendingBlocks.next(missing, true))
 }
 
 // keep puts a part of the object, which ends with a block or with the object, into the copy, as far as it has whole blocks of the window

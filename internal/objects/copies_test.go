@@ -289,7 +289,7 @@ func TestArrived(t *testing.T) {
 	for { // a read must not be the one that makes the request
 		o.mu.Lock()
 		w := o.windows[0]
-		began := w != nil && w.pending.has(0)
+		began := w != nil && w.pendingBlocks.has(0)
 		o.mu.Unlock()
 		if began {
 			break

@@ -279,16 +279,16 @@ type listing struct {
 	err   error
 }
 
-// A seenListing asks for a listing at its first call. It says when it was made.
+// A seenListing asks for a listing at its first call. askedAt is about the time of that call.
 type seenListing struct {
-	ask func() listing
-	at  time.Time
+	ask     func() listing
+	askedAt time.Time
 }
 
 // Names returns the names in a folder, up to a page of them.
 func (s *service) Names(folder string) (names []string, whole bool, err error) {
 	l := seenListing{sync.OnceValue(func() listing { return s.askNames(folder) }), time.Now()}
-	if last, ok := s.folders.LoadOrStore(folder, l); ok && time.Since(last.(seenListing).at) < s.fresh {
+	if last, ok := s.folders.LoadOrStore(folder, l); ok && time.Since(last.(seenListing).askedAt) < s.fresh {
 		l = last.(seenListing)
 	} else {
 		s.folders.Store(folder, l)
@@ -401,7 +401,7 @@ func (o *object) Announce(parts []files.Part) {
 				if at = stop; !o.waits(number*windowBytes + from) {
 					return nil
 				}
-				if !o.isFirst(number, from, stop-number*windowBytes) {
+				if !o.claimBlocks(number, from, stop-number*windowBytes) {
 					continue
 				}
 				select {

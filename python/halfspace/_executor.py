@@ -352,7 +352,7 @@ def _width(column: Any) -> int:
     return lengths["min"] if lengths["min"] == lengths["max"] else 0
 
 
-def _fixed(batch: Any, widths: list[int]) -> Any:
+def _with_fixed_lists(batch: Any, widths: list[int]) -> Any:
     """Return a batch whose columns with a width are lists of that length: without them the command reads all rows for the classes."""
     import pyarrow
     for at, width in enumerate(widths):
@@ -413,7 +413,7 @@ def store(table: str, widths: list[int], part: int, pieces: Iterator[tuple[int, 
         new = f"{path}.{os.getpid()}"
         for _, offset, length in sorted(places):
             spool.seek(offset)
-            batch = _fixed(_decoded(spool.read(length)), widths)
+            batch = _with_fixed_lists(_decoded(spool.read(length)), widths)
             if writer is None:
                 texts = [field.name for field in batch.schema if pyarrow.types.is_string(field.type)]
                 writer = pyarrow.parquet.ParquetWriter(new, batch.schema, compression="NONE", use_dictionary=texts or False)

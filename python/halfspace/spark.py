@@ -251,7 +251,7 @@ class Table:
     def __init__(self, context: Any, frame: DataFrame, shards: int | None, executors: int) -> None:
         self._context, self._name = context, uuid.uuid4().hex
         try:
-            packed = _quick(frame).mapInArrow(_executor.pack, "rows long, widths array<long>, data binary").rdd.mapPartitionsWithIndex(_executor.number)
+            packed = _with_empty_indices(frame).mapInArrow(_executor.pack, "rows long, widths array<long>, data binary").rdd.mapPartitionsWithIndex(_executor.number)
             self._packed = packed.persist(StorageLevel.MEMORY_AND_DISK)  # the rows are computed once, in one order
             sizes = self._packed.map(_executor.size).collect()
         except Exception as error:
@@ -320,7 +320,7 @@ class Table:
         self._context.parallelize(range(count), count).foreach(functools.partial(_executor.drop, self._name))
 
 
-def _quick(frame: DataFrame) -> DataFrame:
+def _with_empty_indices(frame: DataFrame) -> DataFrame:
     """Return a DataFrame whose dense vectors have empty indices for nulls: Spark's time to write nulls grows with the square of a batch."""
     columns, names = {}, [name.lower() for name in frame.columns]
     for field in frame.schema:
@@ -590,7 +590,7 @@ class ClassificationModel(Columns, SparkModel, MLReadable, MLWritable):
         new = [StructField(f"halfspace_{at}", kind) for at, kind in enumerate(types[:3 if probability else 2])]
         cloudpickle.register_pickle_by_value(_executor)
         work = functools.partial(_executor.predict, _command_for(dataset.sparkSession.sparkContext), self.model.text, self.getFeatures(), classes, probability)
-        rows = _quick(dataset).mapInArrow(work, StructType([*dataset.schema.fields, *new]))
+        rows = _with_empty_indices(dataset).mapInArrow(work, StructType([*dataset.schema.fields, *new]))
         rows = rows.withColumnRenamed("halfspace_0", columns[0]) if columns[0] else rows.drop("halfspace_0")
         for at in range(1, len(new)):
             name = f"halfspace_{at}"

@@ -338,32 +338,32 @@ func collectLater(args []string) {
 		debug.SetGCPercent(percent)
 		return
 	}
-	afterCollections(first, strings.Join(args[:min(len(args), 1)], "") == "inspect")
+	keepHeapGoal(first, strings.Join(args[:min(len(args), 1)], "") == "inspect")
 }
 
-// manyColumns is a live heap in bytes that inspect reaches only for tables of tens of thousands of columns. inspect keeps
-// counts of columns and no rows: from manyColumns on it sets GOGC to inspectPercent, since garbage would take as much memory
-// again.
+// manyColumnsHeap is a live heap in bytes that inspect reaches only for tables of tens of thousands of columns. inspect
+// keeps counts of columns and no rows: from manyColumnsHeap on it sets GOGC to inspectPercent, since garbage would take as
+// much memory again.
 const (
-	manyColumns    = 96 << 20
-	inspectPercent = 25
+	manyColumnsHeap = 96 << 20
+	inspectPercent  = 25
 )
 
-// afterCollections sets GOGC after each collection, so that the next heap is leastHeap, or twice the live heap if that is
-// more. percent is the present GOGC.
-func afterCollections(percent int, inspects bool) {
-	runtime.AddCleanup(new(*int), func(bool) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		bytes := max(usualHeap, live[0].Value.Uint64())
-		if inspects && bytes >= manyColumns {
+// keepHeapGoal sets GOGC after each collection, so that the next heap is leastHeap, or twice the live heap if that is more.
+// percent is the present GOGC. keepHeapGoal ends when somebody else sets GOGC.
+func keepHeapGoal(percent int, inspects bool) {
+	runtime.AddCleanup(new(*int), func(percent int) {
+		samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gogc:percent"}}
+		metrics.Read(samples)
+		live := max(usualHeap, samples[0].Value.Uint64())
+		switch {
+		case samples[1].Value.Uint64() != uint64(percent):
+		case inspects && live >= manyColumnsHeap:
 			debug.SetGCPercent(inspectPercent)
-			return
-		}
-		next := max(usualPercent, int(100*leastHeap/bytes)-100)
-		if next != percent {
+		default:
+			next := max(usualPercent, int(100*leastHeap/live)-100)
 			debug.SetGCPercent(next)
+			keepHeapGoal(next, inspects)
 		}
-		afterCollections(next, inspects)
-	}, inspects)
+	}, percent)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
@@ -81,9 +82,9 @@ func TestOddNames(t *testing.T) {
 // In inspect it runs more often once many columns are in memory.
 func TestCollectLater(t *testing.T) {
 	percent := func() int {
-		p := debug.SetGCPercent(100)
-		debug.SetGCPercent(p)
-		return p
+		gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(gogc)
+		return int(gogc[0].Value.Uint64()) // -1 if it is off
 	}
 	defer debug.SetGCPercent(percent())
 	for _, own := range []int{50, -1} {
@@ -102,7 +103,7 @@ func TestCollectLater(t *testing.T) {
 			}
 		}
 	}
-	columns := make([]byte, 2*manyColumns)
+	columns := make([]byte, 2*manyColumnsHeap)
 	becomes("train", "100 %", func(percent int) bool { return percent == 100 })
 	becomes("inspect", "25 %", func(percent int) bool { return percent == inspectPercent })
 	runtime.KeepAlive(columns)

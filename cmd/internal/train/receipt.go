@@ -88,9 +88,13 @@ func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
 	return console.Claim(a, o.receipt, others)
 }
 
-func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
-	if r.Files, err = t.sumFiles(ctx, paths); err == nil {
-		err = t.checkUnchanged(ctx, paths)
+func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) error {
+	all, err := t.summedFiles(ctx, paths)
+	if err == nil {
+		r.Files, err = t.sumFiles(ctx, all)
+	}
+	if err == nil {
+		err = t.checkUnchanged(all)
 	}
 	if err != nil {
 		return message.Errorf("--receipt: %w", err)
@@ -147,20 +151,16 @@ func (t *trainer) recordFileStates(ctx context.Context, paths []string) error {
 	return err
 }
 
-// checkUnchanged returns an error if a file of the receipt has another state than before it was read: the training may not
-// have read the rows that its checksum stands for.
-func (t *trainer) checkUnchanged(ctx context.Context, paths []string) error {
-	all, err := t.summedFiles(ctx, paths)
-	if err != nil {
-		return err
-	}
-	now, err := dataset.SourcesOf(all)
+// checkUnchanged returns an error if a file of the receipt, whose files are summed, has another state than before it was
+// read: the training may not have read the rows that its checksum stands for.
+func (t *trainer) checkUnchanged(summed []string) error {
+	now, err := dataset.SourcesOf(summed)
 	if err != nil {
 		return err
 	}
 	changed := "the list of its files changed"
 	if len(now) == len(t.fileStates) {
-		changed = cache.Changed(t.fileStates, now)
+		changed = cache.FirstChange(t.fileStates, now)
 	}
 	if changed != "" {
 		return message.Errorf("%s while the training ran, so no receipt was written; %s has the model: train again for "+
@@ -169,13 +169,9 @@ func (t *trainer) checkUnchanged(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// sumFiles returns the checksums of summedFiles.
+// sumFiles returns the checksums of files.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
-	paths, err := t.summedFiles(ctx, paths)
-	if err != nil {
-		return nil, err
-	}
 	for _, path := range paths {
 		sum, err := sumFile(ctx, path)
 		if err != nil {

@@ -211,7 +211,11 @@ func (r *repetition) repeat(ctx context.Context, paths, validation []string) err
 // comparedBefore compares the files with the files of the receipt. If some differ, it compares the rows. others is true
 // if the rows differ from the rows of the receipt and of the model: then no training on them gives the model.
 func (r *repetition) comparedBefore(ctx context.Context, paths, validation []string) (others bool, err error) {
-	now, err := r.sumFiles(ctx, slices.Concat(paths, validation))
+	summed, err := r.summedFiles(ctx, slices.Concat(paths, validation))
+	if err != nil {
+		return false, err
+	}
+	now, err := r.sumFiles(ctx, summed)
 	if err != nil {
 		return false, err
 	}

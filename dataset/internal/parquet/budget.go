@@ -40,9 +40,9 @@ func (in *Input) PageBytes(mostGroups int) int64 {
 }
 
 // groupBytes returns the number of row groups, and the bytes of the largest one, compressed and decompressed. A column
-// counts at most mostColumn bytes. largest is at least 1.
-func (in *Input) groupBytes(mostColumn int64) (groups int, largest int64) {
-	largest = 1
+// counts at most mostColumn bytes. largestBytes is at least 1.
+func (in *Input) groupBytes(mostColumn int64) (groups int, largestBytes int64) {
+	largestBytes = 1
 	for _, f := range in.Files {
 		for _, g := range f.Groups {
 			bytes := int64(0)
@@ -53,8 +53,8 @@ func (in *Input) groupBytes(mostColumn int64) (groups int, largest int64) {
 				}
 				bytes += column
 			}
-			groups, largest = groups+1, max(largest, bytes)
+			groups, largestBytes = groups+1, max(largestBytes, bytes)
 		}
 	}
-	return groups, largest
+	return groups, largestBytes
 }

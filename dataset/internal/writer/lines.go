@@ -32,11 +32,11 @@ func (l *lines) Finish() error {
 	return err
 }
 
-// A rowsText appends the lines of the rows from lo up to, but not including, hi to buf.
-type rowsText func(buf []byte, lo, hi int) []byte
+// A rowsAppender is a function that appends the lines of the rows from lo up to, but not including, hi to buf.
+type rowsAppender func(buf []byte, lo, hi int) []byte
 
-// eachRow returns the rowsText of a function that appends the text of a row.
-func eachRow(text func(buf []byte, row int) []byte) rowsText {
+// rowByRow returns the rowsAppender of a function that appends the text of a row.
+func rowByRow(text func(buf []byte, row int) []byte) rowsAppender {
 	return func(buf []byte, lo, hi int) []byte {
 		for r := lo; r < hi; r++ {
 			buf = append(text(buf, r), '\n')
@@ -46,7 +46,7 @@ func eachRow(text func(buf []byte, row int) []byte) rowsText {
 }
 
 // write formats the rows of a record in ranges, and writes the ranges in order. begin is called for each range.
-func (l *lines) write(rec arrow.Record, begin func() rowsText) error {
+func (l *lines) write(rec arrow.Record, begin func() rowsAppender) error {
 	const rowsPerFlush = 64 // rows may be long
 	rows := int(rec.NumRows())
 	step := max(1, rangeCells/max(1, int(rec.NumCols())))
@@ -98,8 +98,8 @@ func (l *lines) write(rec arrow.Record, begin func() rowsText) error {
 // rows writes a line for each row: the text before each value, the value, and the text after the last one.
 func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []string, null, after string) error {
 	if rec.NumCols() == 1 && rec.Column(0).NullN() == 0 && before[0] == "" && after == "" { // predictions alone
-		if text := keysText(rec.Column(0), of); text != nil {
-			return l.write(rec, func() rowsText { return text })
+		if text := keyedRows(rec.Column(0), of); text != nil {
+			return l.write(rec, func() rowsAppender { return text })
 		}
 	}
 	cells, nulls := make([]cell, rec.NumCols()), make([]arrow.Array, rec.NumCols())
@@ -108,7 +108,7 @@ func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []strin
 			nulls[i] = col
 		}
 	}
-	text := eachRow(func(buf []byte, r int) []byte {
+	text := rowByRow(func(buf []byte, r int) []byte {
 		for i, cell := range cells {
 			buf = append(buf, before[i]...)
 			if nulls[i] != nil && nulls[i].IsNull(r) {
@@ -119,12 +119,12 @@ func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []strin
 		}
 		return append(buf, after...)
 	})
-	return l.write(rec, func() rowsText { return text })
+	return l.write(rec, func() rowsAppender { return text })
 }
 
-// keysText returns a function for a column with a dictionary and keys of a byte, if no line has more than 8 bytes, and nil
+// keyedRows returns a function for a column with a dictionary and keys of a byte, if no line has more than 8 bytes, and nil
 // otherwise. It stores 8 bytes for each row and goes on behind the line, so that the next row overwrites the others.
-func keysText(col arrow.Array, of func(arrow.Array) cell) rowsText {
+func keyedRows(col arrow.Array, of func(arrow.Array) cell) rowsAppender {
 	const lineBytes = 8
 	d, is := col.(*array.Dictionary)
 	if !is || d.Dictionary().Len() > d.Len() {

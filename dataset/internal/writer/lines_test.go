@@ -78,7 +78,8 @@ func TestLinesFail(t *testing.T) {
 }
 
 // TestKeysAlone: CSV of one column with a dictionary is CSV of the same texts without one: lines of up to 8 bytes and
-// longer ones, quoted and empty texts, few rows and many, slices, nulls. A key beyond the dictionary is no line of text.
+// longer ones, quoted and empty texts, few rows and many, slices, nulls. A key beyond the dictionary loses no line: it is an
+// error.
 func TestKeysAlone(t *testing.T) {
 	short, many := []string{"", "a", "1234567", `"`, "NA", "ä,b"}, make([]string, 300)
 	for k := range many {
@@ -109,5 +110,11 @@ func TestKeysAlone(t *testing.T) {
 				}
 			}
 		}
+	}
+	beyond := column.NewDictionary(datatest.Column("", short, nil).Array, []int{0, 1, 2, 3, 4, 5, 6})
+	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "prediction", Type: beyond.DataType()}}, nil), []arrow.Array{beyond}, 7)
+	e := require.Value(NewCSV(io.Discard, rec.Schema(), 1))(t)
+	if err := column.Recovered(func() error { return e.Write(rec) }); err == nil {
+		t.Error("no error of a key beyond the dictionary")
 	}
 }

@@ -88,9 +88,9 @@ func (e *svmlightEncoder) Write(rec arrow.Record) error {
 		cells[i] = numberCell(col)
 	}
 	e.row += rec.NumRows()
-	return e.write(rec, func() rowsText {
+	return e.write(rec, func() rowsAppender {
 		scratch := make([]float64, 1)
-		return eachRow(func(buf []byte, r int) []byte {
+		return rowByRow(func(buf []byte, r int) []byte {
 			buf = cells[e.label](buf, r)
 			for k, i := range e.order {
 				if values, _ := views[i].Read(r, r+1, scratch); values[0] != 0 {
