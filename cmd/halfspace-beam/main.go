@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -152,6 +153,9 @@ func makeTempFolder() (remove func()) {
 	return func() {}
 }
 
+// mostQuickEnds is how often in a row Prism may end within a second.
+const mostQuickEnds = 5
+
 // servePrism runs Prism in a process of its own, and starts it again when it ends: it panics at times when a worker ends. The
 // process ends when its standard input does, as this one's end of the pipe goes with it.
 func servePrism(ctx context.Context, port int, oneServer bool, stderr io.Writer) error {
@@ -167,15 +171,23 @@ func servePrism(ctx context.Context, port int, oneServer bool, stderr io.Writer)
 		}
 		return err
 	}
+	l, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(port))) // says why the port is of no use
+	if err != nil {
+		return err
+	}
+	l.Close()
 	self, err := os.Executable()
-	for err == nil && ctx.Err() == nil {
+	for quickEnds := 0; err == nil && ctx.Err() == nil; {
 		cmd := exec.CommandContext(ctx, self, "prism", "--once", "--port", strconv.Itoa(port))
 		if _, err = cmd.StdinPipe(); err != nil {
 			return err
 		}
 		start := time.Now()
 		exitErr := cmd.Run()
-		if ctx.Err() == nil && time.Since(start) < time.Second {
+		if quickEnds++; time.Since(start) > time.Second {
+			quickEnds = 0
+		}
+		if ctx.Err() == nil && quickEnds == mostQuickEnds {
 			return fmt.Errorf("Prism ends at once at port %d: %w", port, exitErr)
 		}
 	}

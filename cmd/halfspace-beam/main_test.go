@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +36,9 @@ func beamCommand(args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), asProgram)
 	return cmd
 }
+
+// runBeam runs halfspace-beam and returns what it says.
+func runBeam(args ...string) ([]byte, error) { return beamCommand(args...).CombinedOutput() }
 
 // startVerb starts a verb that listens at a port, and returns its address.
 func startVerb(t *testing.T, verb string) (address string, cmd *exec.Cmd) {
@@ -153,27 +155,13 @@ func checkTrainings(t *testing.T, dir string, trainings []string, ways map[strin
 		runHalfspace(t, append(args, "--out", want)...)
 		for name, way := range ways {
 			got := filepath.Join(t.TempDir(), "got.json")
-			if out, err := runBeam(t, append(append(args, "--out", got, "--staging", t.TempDir()), way...)...); err != nil {
+			if out, err := runBeam(append(append(args, "--out", got, "--staging", t.TempDir()), way...)...); err != nil {
 				t.Errorf("%s, %s: %v: %s", options, name, err, out)
 				continue
 			}
 			checkEqual(t, options+", "+name, got, want)
 		}
 	}
-}
-
-// runBeam runs halfspace-beam and returns what it says. Prism, which is a test program of Beam, sometimes ends in the middle of
-// many jobs: runBeam starts another one then and runs the command again, once.
-func runBeam(t *testing.T, args ...string) ([]byte, error) {
-	t.Helper()
-	out, err := beamCommand(args...).CombinedOutput()
-	if at := slices.Index(args, "--endpoint") + 1; err != nil && at > 0 && bytes.Contains(out, []byte("the runner at "+args[at]+" has gone")) {
-		t.Logf("%v: Prism ended, and is started again: %s", args, out)
-		args = slices.Clone(args)
-		args[at], _ = startVerb(t, "prism")
-		out, err = beamCommand(args...).CombinedOutput()
-	}
-	return out, err
 }
 
 // TestChanged: a worker that has rows of a training before reads files again that changed since then.
@@ -218,7 +206,7 @@ func TestApplied(t *testing.T) {
 			t.Errorf("%v: error %v:\n%s\nwant:\n%s", args, err, got, want)
 		}
 	}
-	out, err := beamCommand("predict", "--model", m, dir, "--score", "--keep=x1,x2", "--out", filepath.Join(to, "p-*.csv"), "--staging", to).CombinedOutput()
+	out, err := runBeam("predict", "--model", m, dir, "--score", "--keep=x1,x2", "--out", filepath.Join(to, "p-*.csv"), "--staging", to)
 	if err != nil {
 		t.Fatalf("predict: %v: %s", err, out)
 	}
@@ -227,7 +215,7 @@ func TestApplied(t *testing.T) {
 		runHalfspace(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--keep=x1,x2", "--out", want)
 		checkEqual(t, "predict", filepath.Join(to, fmt.Sprint("p-", i, ".csv")), want)
 	}
-	out, err = beamCommand("predict", "--model", filepath.Join(to, "none.json"), dir, "--out", to, "--staging", to).CombinedOutput()
+	out, err = runBeam("predict", "--model", filepath.Join(to, "none.json"), dir, "--out", to, "--staging", to)
 	if err == nil || !strings.Contains(string(out), "none.json") {
 		t.Errorf("a model that is not there: error %v: %s", err, out)
 	}

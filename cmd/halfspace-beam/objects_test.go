@@ -39,7 +39,7 @@ func upload(t *testing.T, dir, url string) {
 // runBeamWell runs halfspace-beam, which must succeed, and returns its output.
 func runBeamWell(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := runBeam(t, args...)
+	out, err := runBeam(args...)
 	if err != nil {
 		t.Errorf("%v: %v: %s", args, err, out)
 	}
@@ -171,7 +171,7 @@ func TestObjectsReplaced(t *testing.T) {
 			}
 		}
 		got := filepath.Join(to, fmt.Sprint(after, ".json"))
-		out, err := beamCommand(append([]string{"train", "s3://" + servers.Bucket + "/replaced", "--out", got, "--runner=prism"}, args...)...).CombinedOutput()
+		out, err := runBeam(append([]string{"train", "s3://" + servers.Bucket + "/replaced", "--out", got, "--runner=prism"}, args...)...)
 		switch _, missing := os.Stat(got); {
 		case err == nil && after <= 2: // nothing of the old one was read: two requests go at once
 			checkEqual(t, "replaced at first", got, ofOther)
@@ -204,7 +204,7 @@ func TestWorkerFails(t *testing.T) {
 	options := []string{"--label", "label", "--algo", "averaged", "--shards", "3", "--epochs", "3"}
 	runHalfspace(t, append([]string{"train", dir, "--out", want}, options...)...)
 	args := append([]string{"train", "s3://" + servers.Bucket + "/fails", "--out", got, "--staging", to, "--endpoint", endpoint}, options...)
-	if out, err := runBeam(t, append(args, "--pools", bad)...); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
+	if out, err := runBeam(append(args, "--pools", bad)...); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
 		t.Errorf("the worker without a store alone: error %v: %s", err, out)
 	}
 	for _, pools := range []string{bad + "," + good, good + "," + bad} {

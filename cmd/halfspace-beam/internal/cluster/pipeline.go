@@ -8,10 +8,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
 	// The runners, and the file systems of folders.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
@@ -57,6 +60,7 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 	if err != nil {
 		return err
 	}
+	env.Dependencies = nil // the process has this program; Prism v2.77 also ends at times when two pipelines bring files at once
 	p, err := graphx.Marshal(edges, &graphx.Options{Environment: env})
 	if err != nil {
 		return err
@@ -65,11 +69,34 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 	defer cancel(nil)
 	go watch(ctx, pool, func(err error) { cancel(lostWorkerError{fmt.Errorf("the worker at %s has gone: %w", pool, err)}) })
 	go watch(ctx, endpoint, func(err error) { cancel(fmt.Errorf("the runner at %s has gone: %w", endpoint, err)) })
-	_, err = runnerlib.Execute(ctx, p, endpoint, &runnerlib.JobOptions{Name: jobopts.GetJobName(), Loopback: true}, false)
+	err = execute(ctx, p, endpoint)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	return err
+}
+
+// execute runs a pipeline, whose environments need no files, on the runner at an address.
+func execute(ctx context.Context, p *pipepb.Pipeline, endpoint string) error {
+	conn, err := grpcx.Dial(ctx, endpoint, 2*time.Minute)
+	if err != nil {
+		return fmt.Errorf("the runner at %s: %w", endpoint, err)
+	}
+	defer conn.Close()
+	client := jobpb.NewJobServiceClient(conn)
+	opt := &runnerlib.JobOptions{Name: jobopts.GetJobName(), Loopback: true}
+	id, artifacts, token, err := runnerlib.Prepare(ctx, client, p, opt)
+	if err != nil {
+		return err
+	}
+	if token, err = runnerlib.Stage(ctx, id, artifacts, "", token); err != nil {
+		return err
+	}
+	job, err := runnerlib.Submit(ctx, client, id, token)
+	if err != nil {
+		return err
+	}
+	return runnerlib.WaitForCompletion(ctx, client, job)
 }
 
 // watchEvery is the time between two looks at a worker.
