@@ -17,7 +17,7 @@ func InDecimal(b byte) bool { return b == '-' || b == '.' || b-'0' < 10 }
 // text, numbers of more than 23 bytes behind their sign, and digits of 922 * 10^16 or more. For each number, it sets
 // values to the nearest float64, and forms to the sum of
 //
-//	bytes from DecimalsBefore bytes before at to the delimiter << 8
+//	position of the delimiter in text, which is below 2^24, << 8
 //	minus << 6
 //	number of digits behind the point, or 32 without a point
 //
@@ -37,17 +37,16 @@ func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte,
 	if len(values) == 0 {
 		return 0, at
 	}
-	from := at - DecimalsBefore
-	text = text[from:min(len(text), at+panelBytes)]
+	text = text[:min(len(text), at+panelBytes, 1<<(32-DecimalEnd))]
 	stop := ^uint64(0)
 	if lines {
 		stop = 0
 	}
-	n, end = decimalsF32(values, forms, text, DecimalsBefore, comma, stop)
+	n, end = decimalsF32(values, forms, text, at, comma, stop)
 	parallel.RaceRead(text[:end])
 	parallel.RaceWrite(values[:n])
 	parallel.RaceWrite(forms[:n])
-	return n, from + end
+	return n, end
 }
 
 // Bits of the form of a number that Decimals read.

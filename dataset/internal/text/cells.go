@@ -192,6 +192,9 @@ func isOddForm(text []byte, v float64) bool {
 
 // hasOddStart returns true if the number at the beginning of text has a plus, leading zeros, or no digit before its point.
 func hasOddStart(text []byte) bool {
+	if startsWithOneDigit(text) {
+		return false
+	}
 	if text[0] == '-' {
 		text = text[1:]
 	}

@@ -32,6 +32,7 @@ type run struct {
 	columns   []*cells  // for each field its column, or nil if it isn't selected
 	must      []uint32  // for each field, the bits of a form, of DecimalWhole and DecimalLong, that its column depends on
 	keptTexts []int     // fields whose column keeps texts: each number must be canonical
+	whole     []int     // fields whose column had integers at first
 	seen      []int     // fields whose column refuses integers with leading zeros, or counts forms
 	records   int       // number of kept records
 	values    []float64 // of the kept records, and of the next one
@@ -72,8 +73,10 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 	for n, r := range d.runs {
 		if r != nil && r.first == n {
 			r.must = make([]uint32, len(r.columns))
-			for i := range r.columns {
-				r.expect(i)
+			for i, c := range r.columns {
+				if r.expect(i); c != nil && c.typ == arrow.INT64 {
+					r.whole = append(r.whole, i)
+				}
 			}
 			r.values = make([]float64, keptRecords(len(r.columns))*len(r.columns))
 		}
@@ -141,6 +144,10 @@ func addEach[T int64 | float64](to []T, values []float64, step int) []T {
 	n := (len(values) + step - 1) / step
 	to = slices.Grow(to, n)[:len(to)+n]
 	k, added := 0, to[len(to)-n:]
+	for ; len(added) >= 4; added = added[4:] {
+		added[0], added[1], added[2], added[3] = T(values[k]), T(values[k+step]), T(values[k+2*step]), T(values[k+3*step])
+		k += 4 * step
+	}
 	for i := range added {
 		added[i] = T(values[k])
 		k += step
@@ -163,15 +170,11 @@ func (d *decimals) scan(s *scanner, values []float64) (count int) {
 	if len(values) == 0 || s.pos < kernel.DecimalsBefore {
 		return 0
 	}
-	for at, moved := s.pos, 0; count < len(values); moved = at - s.pos {
-		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma, false)
-		if moved > 0 {
-			for i := range d.forms[count:][:n] {
-				d.forms[count+i] += uint32(moved) << kernel.DecimalEnd
-			}
-		}
+	text := s.text[s.pos-kernel.DecimalsBefore:]
+	for at := kernel.DecimalsBefore; count < len(values); {
+		n, end := kernel.Decimals(values[count:], d.forms[count:], text, at, s.Comma, false)
 		count += n
-		if end-at < partBytes || s.text[end-1] == '\n' || s.text[end-1] == '\r' || end-s.pos > longestScan {
+		if end-at < partBytes || text[end-1] == '\n' || text[end-1] == '\r' || end > longestScan {
 			break
 		}
 		at = end
@@ -181,7 +184,7 @@ func (d *decimals) scan(s *scanner, values []float64) (count int) {
 
 const (
 	partBytes   = 64 << 10 // a shorter part ends before something else than a number
-	longestScan = 15 << 20 // a form holds positions of 24 bits
+	longestScan = 15 << 20 // kernel.Decimals reads up to byte 2^24
 )
 
 // skip skips the first numbers that scan read.
@@ -189,7 +192,7 @@ func (d *decimals) skip(s *scanner, count int) {
 	if count == 0 {
 		return
 	}
-	end := s.pos - kernel.DecimalsBefore + int(d.forms[count-1]>>kernel.DecimalEnd)
+	end := d.end(s, count-1)
 	if s.text[end] == '\r' {
 		end++
 	}
@@ -213,7 +216,7 @@ func (d *decimals) read(s *scanner, n int) int {
 		values = values[:min(len(values), ahead)]
 	}
 	count := d.scan(s, values)
-	if count == len(r.columns) && !d.nulls && d.keeps(s, r, values, 0) {
+	if count == len(r.columns) && !d.nulls && d.keeps(s, r, values) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
 			r.flush()
 		}
@@ -236,19 +239,10 @@ func (d *decimals) records(s *scanner) (n int) {
 		d.wait--
 		return 0
 	}
-	width, end := len(r.columns), s.pos
+	width := len(r.columns)
 	values := r.values[r.records*width:]
-	count := d.scanLines(s, r, values)
-	for ; (n+1)*width <= count; n++ {
-		first := n * width
-		last := d.forms[first+width-1]
-		if end += bytes.IndexByte(s.text[end:], '\n'); end != s.pos-kernel.DecimalsBefore+int(last>>kernel.DecimalEnd) {
-			break // another number of fields
-		}
-		if end++; !d.keeps(s, r, values[first:first+width], first) {
-			break
-		}
-	}
+	n = d.wholeRecords(s, width, d.scanLines(s, r, values))
+	n = d.keepable(s, r, values[:n*width])
 	if n == 0 {
 		d.wait, d.pause = d.pause, min(2*d.pause+1, 63)
 		return 0
@@ -262,29 +256,90 @@ func (d *decimals) records(s *scanner) (n int) {
 	return n
 }
 
-// keeps returns true if the columns of a run can hold the values, of which the first is number first that was read.
-func (d *decimals) keeps(s *scanner, r *run, values []float64, first int) bool {
-	forms := d.forms[first : first+len(values)]
-	return r.fits(values, forms) && d.canonical(s, first, r.keptTexts) && !d.oddStart(s, first, r.seen)
+// wholeRecords returns how many of the records that scanLines read have a number in each field. count is the number of their numbers.
+func (d *decimals) wholeRecords(s *scanner, width, count int) (n int) {
+	behind := s.pos
+	for last := width - 1; last < count && s.text[d.end(s, last)] == '\n'; last += width {
+		n, behind = n+1, d.end(s, last)+1
+	}
+	if bytes.Count(s.text[s.pos:behind], []byte{'\n'}) == n {
+		return n
+	}
+	for i, at := 0, s.pos; ; i++ { // a record has fewer fields
+		last := d.end(s, (i+1)*width-1)
+		if at += bytes.IndexByte(s.text[at:], '\n'); at != last {
+			return i
+		}
+		at++
+	}
+}
+
+// keepable returns how many of the first records the columns of the run r, which has all fields, can hold. values are their numbers.
+func (d *decimals) keepable(s *scanner, r *run, values []float64) (n int) {
+	forms, width := d.forms[:len(values)], len(r.columns)
+	odd, whole := oddities(forms), r.whole
+	if odd&kernel.DecimalWhole == 0 {
+		whole = nil
+	}
+	plain := odd&kernel.DecimalLong == 0 && (odd&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
+	for ; len(forms) > 0; n++ {
+		fits := plain && areWhole(forms, whole) || !plain && r.fits(values[n*width:][:width], forms[:width])
+		if !fits || !d.written(s, r, n*width) {
+			break
+		}
+		forms = forms[width:]
+	}
+	return n
+}
+
+// areWhole returns true if the chosen numbers have no point.
+func areWhole(forms []uint32, chosen []int) bool {
+	for _, k := range chosen {
+		if forms[k]&kernel.DecimalWhole == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// oddities returns the bits that any of the forms has, and DecimalWhole only if any of them has it not.
+func oddities(forms []uint32) uint32 {
+	any, all := uint32(0), ^uint32(0)
+	for ; len(forms) >= 4; forms = forms[4:] {
+		any |= forms[0] | forms[1] | forms[2] | forms[3]
+		all &= forms[0] & forms[1] & forms[2] & forms[3]
+	}
+	for _, form := range forms {
+		any, all = any|form, all&form
+	}
+	return any&^kernel.DecimalWhole | ^all&kernel.DecimalWhole
+}
+
+// keeps returns true if the columns of a run can hold the values of a record.
+func (d *decimals) keeps(s *scanner, r *run, values []float64) bool {
+	return r.fits(values, d.forms[:len(values)]) && d.written(s, r, 0)
+}
+
+// written returns true if the numbers of a record, from number first of those that were read, are written as the columns of a run want.
+func (d *decimals) written(s *scanner, r *run, first int) bool {
+	return d.canonical(s, first, r.keptTexts) && !d.oddStart(s, first, r.seen)
 }
 
 // scanLines reads numbers of records, up to as many as values has. In columns of numbers, they may have an exponent. It returns how many.
 func (d *decimals) scanLines(s *scanner, r *run, values []float64) (count int) {
-	for at := s.pos; ; {
-		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma, true)
-		for i := count; i < count+n && at > s.pos; i++ {
-			d.forms[i] += uint32(at-s.pos) << kernel.DecimalEnd
-		}
+	text := s.text[s.pos-kernel.DecimalsBefore:]
+	for at := kernel.DecimalsBefore; ; {
+		n, end := kernel.Decimals(values[count:], d.forms[count:], text, at, s.Comma, true)
 		count, at = count+n, end
-		if count == len(values) || at-s.pos > longestScan || !r.columns[count%len(r.columns)].holdsAll() {
+		if count == len(values) || at > longestScan || !r.columns[count%len(r.columns)].holdsAll() {
 			return count
 		}
-		v, length := parseDecimal(s.text[at:])
+		v, length := parseDecimal(text[at:])
 		at += length
-		if length == 0 || at == len(s.text) || s.text[at] != s.Comma && s.text[at] != '\n' {
+		if length == 0 || at == len(text) || text[at] != s.Comma && text[at] != '\n' {
 			return count
 		}
-		values[count], d.forms[count] = v, uint32(at-s.pos+kernel.DecimalsBefore)<<kernel.DecimalEnd
+		values[count], d.forms[count] = v, uint32(at)<<kernel.DecimalEnd
 		count, at = count+1, at+1
 	}
 }
@@ -294,12 +349,17 @@ func (c *cells) holdsAll() bool {
 	return c != nil && c.typ == arrow.FLOAT64 && !c.refusesCodes && !c.countsForms && !c.keepsTexts
 }
 
+// end returns the position of the delimiter behind number k of the numbers that were read.
+func (d *decimals) end(s *scanner, k int) int {
+	return s.pos - kernel.DecimalsBefore + int(d.forms[k]>>kernel.DecimalEnd)
+}
+
 // number returns the text from number k on of the numbers that were read.
 func (d *decimals) number(s *scanner, k int) []byte {
 	if k == 0 {
 		return s.text[s.pos:]
 	}
-	return s.text[s.pos-kernel.DecimalsBefore+int(d.forms[k-1]>>kernel.DecimalEnd)+1:]
+	return s.text[d.end(s, k-1)+1:]
 }
 
 // canonical returns true if the chosen numbers behind number first are written canonically.

@@ -538,7 +538,9 @@ func (g *guess) plain(s *scanner) bool {
 // integer adds an integer to a column of integers. text begins with it.
 func (g *guess) integer(v int64, text []byte) {
 	g.truths, g.allTrueOrFalse = g.truths && (v == 0 || v == 1), false
-	g.digits(text)
+	if !isCanonical(text) {
+		g.digits(text)
+	}
 	g.within64Bits = true
 	g.values++
 }
@@ -555,10 +557,19 @@ func (g *guess) digits(text []byte) {
 // isCanonical returns true if the integer at the beginning of text is written as strconv.FormatInt writes it: without a plus, and
 // without leading zeros.
 func isCanonical(text []byte) bool {
+	if startsWithOneDigit(text) {
+		return true
+	}
 	if text[0] == '-' {
 		return len(text) > 1 && text[1] != '0'
 	}
 	return text[0] != '+' && (text[0] != '0' || len(text) == 1 || text[1]-'0' >= 10)
+}
+
+// startsWithOneDigit returns true if a digit begins text, and no other is behind it. Labels are often 0 and 1 by chance, so asking first
+// whether it is 0 costs a wrongly predicted branch.
+func startsWithOneDigit(text []byte) bool {
+	return text[0]-'0' < 10 && (len(text) == 1 || text[1]-'0' >= 10)
 }
 
 // number adds a number, or an integer to a column with other numbers. text begins with it.
