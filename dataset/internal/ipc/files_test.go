@@ -2,6 +2,8 @@ package ipc_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,5 +184,91 @@ func TestShortBitmap(t *testing.T) {
 	}
 	if short == 0 {
 		t.Error("no short bitmap is an error")
+	}
+}
+
+// TestClaims: a record that claims more or fewer rows than it has is an error of the file, however many of its numbers of rows are wrong.
+func TestClaims(t *testing.T) {
+	const rows = 1237
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	values := datatest.Values("x", arrow.PrimitiveTypes.Float32, "[1"+strings.Repeat(", 1.5", rows-1)+"]")
+	more := datatest.Values("z", arrow.PrimitiveTypes.Int16, "[1"+strings.Repeat(", 2", rows-1)+"]")
+	number := func(n int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
+	for _, data := range [][]byte{streamOf(t, datatest.Record(t, values, more), 2), fileOf(t, datatest.Record(t, values, more), 2)} {
+		if n := bytes.Count(data, number(rows)); n != 2*3 { // of the records and of their columns
+			t.Fatalf("%d numbers of rows", n)
+		}
+		for _, claim := range []int64{0, rows - 1, rows + 64, 20 * rows, 1 << 31, 1 << 40, math.MaxInt64} {
+			for wrong := range 3 {
+				bad := slices.Clone(data)
+				for range wrong + 1 {
+					bad = bytes.Replace(bad, number(rows), number(claim), 1)
+				}
+				require.NoError(t, os.WriteFile(path, bad, 0o600))
+				_, err := dataset.Load(t.Context(), path, dataset.Options{Memory: 256 << 20})
+				valid := wrong == 2 && claim < rows // the first values of each column
+				if (err == nil) != valid || err != nil && !strings.Contains(err.Error(), path) {
+					t.Errorf("%d of 3 numbers of rows are %d in place of %d: error %v", wrong+1, claim, rows, err)
+				}
+			}
+		}
+	}
+}
+
+// TestReadOnce: a pass over Arrow IPC comes before the rows only if its rows can't be counted by its messages.
+func TestReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		return path
+	}
+	rec := datatest.Record(t, datatest.Values("x", arrow.PrimitiveTypes.Float32, "[1, 2, 3]"), datatest.Values("y", arrow.PrimitiveTypes.Int8, "[0, 1, 0]"))
+	file, stream := fileOf(t, rec, 2), streamOf(t, rec, 3)
+	a, b, gz := write("a.arrow", file), write("b.arrow", stream), write("c.arrow.gz", datatest.Gzip(t, string(stream)))
+	for _, c := range []struct {
+		paths []string
+		rows  int64
+		once  bool
+	}{{[]string{a}, 6, true}, {[]string{b}, 9, true}, {[]string{a, b}, 15, true}, {[]string{gz}, 9, false}, {[]string{a, gz}, 15, false}} {
+		passes := map[dataset.Pass]int64{}
+		rows, err := dataset.Open(t.Context(), c.paths, dataset.Options{Label: "y", Progress: func(pass dataset.Pass, _, total int64) {
+			passes[pass] = total
+		}}, dataset.Budget{})
+		if err != nil || rows.Rows() != c.rows || len(passes) == 1 != c.once || c.once && passes[dataset.PassRows] != c.rows {
+			t.Errorf("%s: passes over %v rows, error %v", c.paths, passes, err)
+		}
+	}
+}
+
+// TestOtherRows: data of the same size and time that has other rows than before is an error.
+func TestOtherRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	records := func(texts ...string) (data []byte) {
+		var out bytes.Buffer
+		var w *ipc.Writer
+		for _, text := range texts {
+			rec := datatest.Record(t, datatest.Values("x", arrow.PrimitiveTypes.Int8, text))
+			if w == nil {
+				w = ipc.NewWriter(&out, ipc.WithSchema(rec.Schema()))
+			}
+			require.NoError(t, w.Write(rec))
+		}
+		require.NoError(t, w.Close())
+		return out.Bytes()
+	}
+	before := records("[1, 2, 3]", "[4, 5, 6]")
+	for _, after := range [][]byte{before, records("[1, 2, 3]", "[4, 5]"), records("[1, 2, 3]", "[4, 5, 6, 7]")} {
+		require.NoError(t, os.WriteFile(path, before, 0o600))
+		info := require.Value(os.Stat(path))(t)
+		table := require.Value(dataset.Examine(t.Context(), []string{path}, dataset.Options{}))(t)
+		plan := require.Value(table.Plan(t.Context(), dataset.Options{}))(t)
+		require.NoError(t, os.WriteFile(path, after, 0o600))
+		require.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+		data, err := plan.Load(t.Context())
+		if want := path + ": the data changed while it was read: try again"; len(after) != len(before) || bytes.Equal(before, after) != (err == nil) ||
+			err != nil && err.Error() != want {
+			t.Errorf("%d of %d bytes: %v, error %v, want %s", len(after), len(before), data, err, want)
+		}
 	}
 }

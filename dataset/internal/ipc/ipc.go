@@ -34,6 +34,7 @@ type arrowInput struct {
 	source.Input
 	tables *column.Tables
 	bound  []*column.Roles // for each file, the columns with their places in this file
+	rows   []int64         // of each file, by its messages; -1: unknown until all are read
 }
 
 // Open reads the schema of each file and chooses the columns to read.
@@ -46,6 +47,7 @@ func Open(files []*source.File, req column.OpenOptions) (*arrowInput, error) {
 			return nil, err
 		}
 		in.tables.Set(i, column.FieldColumns(r.Schema()))
+		in.rows = append(in.rows, r.messages.claimedRows())
 		r.release()
 	}
 	var err error
@@ -68,19 +70,37 @@ func Open(files []*source.File, req column.OpenOptions) (*arrowInput, error) {
 // LabelOnly returns the same input, because a record has all columns anyway.
 func (in *arrowInput) LabelOnly() column.Input { return in }
 
-func (in *arrowInput) Total() int64 { return -1 }
+// Total returns the number of rows that the messages of the files claim, or -1 if it is unknown for a file. Batches
+// returns an error if a file has another number of rows.
+func (in *arrowInput) Total() (rows int64) {
+	for _, n := range in.rows {
+		if n < 0 {
+			return -1
+		}
+		rows += n
+	}
+	return rows
+}
 
-func (in *arrowInput) Most() int64 { return -1 }
+func (in *arrowInput) Most() int64 { return in.Total() }
 
 func (in *arrowInput) Notes() []string { return in.tables.Notes(in.Paths()) }
 
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return in.tables.CountRows(func(yield func(*column.Batch, error) bool) {
 		for i, s := range in.Files {
+			rows := int64(0)
 			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.Memory) {
+				if b != nil {
+					rows += b.Rows
+				}
 				if !yield(b, err) || err != nil {
 					return
 				}
+			}
+			if in.rows[i] >= 0 && rows != in.rows[i] {
+				yield(nil, fmt.Errorf("%s: the data changed while it was read: try again", s.Path))
+				return
 			}
 		}
 	})
@@ -243,27 +263,27 @@ func (m *Messages) Message() (*ipc.Message, error) {
 	return msg, err
 }
 
-func (m *Messages) read() (*ipc.Message, error) {
+// header reads the next message up to its body, and returns its metadata and the size of its body in bytes, which may
+// be wrong. It returns io.EOF at the end.
+func (m *Messages) header() (meta []byte, body int64, err error) {
 	head, err := m.bytes(8, 8)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	size := int64(int32(binary.LittleEndian.Uint32(head[4:])))
 	switch {
 	case string(head[:4]) != ArrowContinuation && m.file: // the mark that ends a stream may be absent
-		return nil, m.footer(head)
+		return nil, 0, m.footer(head)
 	case string(head[:4]) != ArrowContinuation:
-		return nil, m.damaged(errors.New("no message where one should begin"))
+		return nil, 0, m.damaged(errors.New("no message where one should begin"))
 	case size == 0 && m.file:
-		return nil, m.footer(nil)
+		return nil, 0, m.footer(nil)
 	case size == 0:
-		return nil, cmp.Or(m.src.Unchanged(), io.EOF)
+		return nil, 0, cmp.Or(m.src.Unchanged(), io.EOF)
 	}
-	meta, err := m.bytes(size, maxArrowMetadata)
-	if err != nil {
-		return nil, err
+	if meta, err = m.bytes(size, maxArrowMetadata); err != nil {
+		return nil, 0, err
 	}
-	var body int64
 	err = column.Recovered(func() error {
 		if err := checkMessage(meta); err != nil {
 			return err
@@ -272,7 +292,15 @@ func (m *Messages) read() (*ipc.Message, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, m.damaged(err)
+		return nil, 0, m.damaged(err)
+	}
+	return meta, body, nil
+}
+
+func (m *Messages) read() (*ipc.Message, error) {
+	meta, body, err := m.header()
+	if err != nil {
+		return nil, err
 	}
 	if kind, _, _ := headerOf(meta); kind == MessageSchema {
 		err := column.Recovered(func() (err error) {

@@ -90,6 +90,15 @@ func (r *Reader) Most() int64 {
 	return r.info.Size()
 }
 
+// Section returns the bytes of a local file that isn't compressed, for a caller that reads only some of them; otherwise
+// nil. Each read of an object of a store would be a request.
+func (r *Reader) Section() *io.SectionReader {
+	if r.Most() < 0 || files.Scheme(r.Path) != "" {
+		return nil
+	}
+	return io.NewSectionReader(r.file, 0, r.Most())
+}
+
 // Close closes the file. Standard input stays open.
 func (r *Reader) Close() error {
 	if r.file == nil {
