@@ -48,11 +48,13 @@ var gatherTask = NewOwnTask("passes.gather", gather)
 
 // gather returns the rows of a piece with the given numbers: a block for each chunk with such rows.
 func gather(ctx context.Context, piece Piece, _ struct{}, rows []int64) (blocks []*block.Block, err error) {
+	read := int64(0)
 	for chunks, err := range block.Chunks(ctx, piece.Source, 1) {
 		if err != nil {
 			return nil, err
 		}
 		for _, chunk := range chunks {
+			read += int64(chunk.Len())
 			var numbers []int
 			for ; len(rows) > 0 && rows[0] < chunk.First+int64(chunk.Len()); rows = rows[1:] {
 				numbers = append(numbers, int(rows[0]-chunk.First))
@@ -61,7 +63,7 @@ func gather(ctx context.Context, piece Piece, _ struct{}, rows []int64) (blocks 
 				blocks = append(blocks, chunk.Gather(numbers))
 			}
 		}
-		if len(rows) == 0 {
+		if len(rows) == 0 && read < piece.Source.Rows()/2 { // else it reads on: a whole pass makes a cache, a fingerprint
 			break
 		}
 	}

@@ -1,6 +1,8 @@
 package passes_test
 
 import (
+	"context"
+	"iter"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -69,5 +71,41 @@ func TestPickedTwice(t *testing.T) {
 	}
 	if fingerprints[0] != fingerprints[1] || !reflect.DeepEqual(gathered[0], gathered[1]) || len(gathered[0]) != 2 || remote.Read() > 0 {
 		t.Errorf("fingerprints %v, gathered %v, %d passes in this process", fingerprints, gathered, remote.Read())
+	}
+}
+
+// A countedSource counts the blocks of its passes, and its whole passes.
+type countedSource struct {
+	*block.Data
+	blocks, whole int
+}
+
+func (s *countedSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
+		for b, err := range s.Data.Blocks(ctx) {
+			if s.blocks++; !yield(b, err) {
+				return
+			}
+		}
+		s.whole++
+	}
+}
+
+// TestGatherEnds: a pass that finds its last row in the first half of the rows ends there. A later end makes the pass
+// whole, so that the source may make a cache in it.
+func TestGatherEnds(t *testing.T) {
+	var chunks []*block.Block
+	whole := testproblems.Logistic(4*block.ChunkRows, 2)
+	for b := range whole.Blocks(t.Context()) {
+		for lo := 0; lo < b.Len(); lo += block.ChunkRows {
+			chunks = append(chunks, b.Slice(lo, lo+block.ChunkRows))
+		}
+	}
+	for row, want := range map[int64][2]int{5: {1, 0}, block.ChunkRows + 5: {4, 1}, 3*block.ChunkRows - 1: {4, 1}} {
+		src := &countedSource{Data: block.NewData(whole.Spec(), chunks)}
+		blocks := require.Value(passes.Gather(t.Context(), src, []int64{2, row}))(t)
+		if got := [2]int{src.blocks, src.whole}; got != want || len(blocks) != min(2, 1+int(row/block.ChunkRows)) {
+			t.Errorf("row %d: %d blocks, %d whole passes, want %v; %d blocks of rows", row, got[0], got[1], want, len(blocks))
+		}
 	}
 }
