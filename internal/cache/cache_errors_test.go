@@ -119,6 +119,26 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
+// TestRoomGivenBack: a temporary file is closed at the first block that can't be written, and later blocks change nothing.
+func TestRoomGivenBack(t *testing.T) {
+	data := random(10, 2)
+	w := NewTemporary(data)
+	defer w.Close()
+	file := w.file.file
+	for b := range data.Blocks(ctx) {
+		unlabelled := *b
+		unlabelled.Y = nil
+		w.Add(&unlabelled)
+		if _, err := file.Stat(); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("error %v after a block that can't be written", err)
+		}
+		w.Add(b)
+	}
+	if f, err := w.Finish(); f != nil || !errors.Is(err, block.ErrNoLabels) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestTwoWriters write the same cache at once: whoever is last, what is there is whole.
 func TestTwoWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")

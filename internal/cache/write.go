@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"halfspace/internal/block"
 	"halfspace/internal/files"
@@ -27,7 +28,11 @@ func Write(ctx context.Context, path string, key Key, src block.Source, progress
 		return nil, err
 	}
 	defer w.Abort()
-	if _, err := write(ctx, w, key, src, progress); err != nil {
+	out := &writer{Writer: w, src: src, key: key}
+	if err := out.addAll(ctx, progress); err != nil {
+		return nil, err
+	}
+	if err := out.finish(); err != nil {
 		return nil, err
 	}
 	if err := w.Commit(); err != nil {
@@ -45,112 +50,168 @@ type DiskError struct{ error }
 
 func (e DiskError) Unwrap() error { return e.error }
 
-// Temporary writes the blocks of src to a temporary file, which no longer exists when it is closed or the process
-// ends. On Unix, the file is in the folder that TMPDIR names, or in /var/tmp if TMPDIR isn't set and /var/tmp is
-// writable; see files.TempDir.
-func Temporary(ctx context.Context, src block.Source, progress func(rows int64)) (_ *File, err error) {
+// Temporary writes the blocks of src to a temporary file; see TemporaryWriter.
+func Temporary(ctx context.Context, src block.Source, progress func(rows int64)) (*File, error) {
+	w := NewTemporary(src)
+	defer w.Close()
+	if w.err == nil {
+		w.err = w.out.addAll(ctx, progress)
+	}
+	return w.Finish()
+}
+
+// A TemporaryWriter writes a temporary file, which no longer exists when it is closed or the process ends. On Unix, the
+// file is in the folder that TMPDIR names, or in /var/tmp if TMPDIR isn't set and /var/tmp is writable; see
+// files.TempDir.
+type TemporaryWriter struct {
+	out  writer
+	file *File // nil after an error, and after Finish
+	err  error // the first one
+}
+
+// NewTemporary begins a temporary file of the blocks of src. If it can't be created, Finish returns a DiskError.
+func NewTemporary(src block.Source) *TemporaryWriter {
 	name := "temporary cache in " + files.TempDir()
 	t, err := files.CreateUnnamed()
 	if err != nil {
-		return nil, DiskError{fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for "+
-			"the cache", name, files.Cause(err))}
+		return &TemporaryWriter{err: DiskError{fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you "+
+			"may write to, or name a file for the cache", name, files.Cause(err))}}
 	}
-	f := &File{file: t, name: name, advice: "run again"}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	out := &tempWriter{t, nil}
-	l, err := write(ctx, out, Key{}, src, progress)
-	if out.err != nil {
-		return nil, DiskError{fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
-			name, files.Cause(out.err))}
+	return &TemporaryWriter{out: writer{Writer: tempWriter{t, name}, src: src},
+		file: &File{file: t, name: name, advice: "run again"}}
+}
+
+// Add writes the next block of the source. After an error it does nothing.
+func (t *TemporaryWriter) Add(b *block.Block) {
+	if t.err != nil {
+		return
 	}
-	if err != nil {
+	if t.err = t.out.add(b); t.err != nil {
+		t.Close() // the pass over the source may last, and others need the room
+	}
+}
+
+// Finish opens the file, or returns the first error.
+func (t *TemporaryWriter) Finish() (*File, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	if err := t.out.finish(); err != nil {
 		return nil, err
 	}
-	f.spec, f.layout = src.Spec(), *l
-	return f, f.begin()
+	f := t.file
+	f.spec, f.layout = t.out.src.Spec(), *t.out.layout
+	if err := f.begin(); err != nil {
+		return nil, err
+	}
+	t.file = nil
+	return f, nil
 }
 
-// A tempWriter keeps its own errors, so that they can be told from errors of the source.
+// Close removes the file, unless Finish returned it.
+func (t *TemporaryWriter) Close() {
+	if t.file != nil {
+		t.file.Close()
+		t.file = nil
+	}
+}
+
+// A tempWriter returns each error as a DiskError.
 type tempWriter struct {
+	file *os.File
+	name string
+}
+
+func (w tempWriter) Write(p []byte) (int, error) {
+	n, err := w.file.Write(p)
+	if err != nil {
+		err = DiskError{fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
+			w.name, files.Cause(err))}
+	}
+	return n, err
+}
+
+// A writer writes a cache file of the blocks of src.
+type writer struct {
 	io.Writer
-	err error
+	src            block.Source
+	key            Key
+	layout         *layout // nil before the first block
+	sums, elements []uint64
+	rows           int64 // in the blocks so far
 }
 
-func (w *tempWriter) Write(p []byte) (n int, err error) {
-	n, w.err = w.Writer.Write(p)
-	return n, w.err
-}
-
-// write writes all sections of a cache file.
-func write(ctx context.Context, w io.Writer, key Key, src block.Source, progress func(rows int64)) (
-	*layout, error) {
-	var l *layout
-	var table, elements []uint64
-	rows := int64(0)
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if b.Y == nil {
-			return nil, block.ErrNoLabels
-		}
-		if l == nil {
-			if l, err = begin(w, src, b.Sparse != nil, key); err != nil {
-				return nil, err
-			}
-		}
-		last := rows+int64(b.Len()) == l.rows
-		if (b.Sparse != nil) != l.isSparse || b.First != rows || b.Len()%l.blockRows != 0 && !last || (b.W != nil) != (l.weight > 0) {
-			return nil, errors.New("a cache takes the blocks of a whole data set")
-		}
-		if l.isSparse {
-			table, elements, err = writeSparse(w, b, table, elements)
-		} else {
-			table, err = writeBlocks(w, l, b, table)
+// addAll writes the blocks of the source.
+func (w *writer) addAll(ctx context.Context, progress func(rows int64)) error {
+	for b, err := range w.src.Blocks(ctx) {
+		if err == nil {
+			err = w.add(b)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows += int64(b.Len())
 		if progress != nil {
-			progress(rows)
+			progress(w.rows)
 		}
 	}
-	if rows != src.Rows() || l == nil {
-		return nil, fmt.Errorf("%d of %d rows", rows, src.Rows())
-	}
-	return l, l.finish(w, src, table, elements)
+	return nil
 }
 
-// begin writes the header, and returns the layout of the file.
-func begin(w io.Writer, src block.Source, sparse bool, key Key) (*layout, error) {
-	h := newHeader(src.Spec(), src.Rows(), sparse, key)
+// add writes the next block, after the header if it is the first one.
+func (w *writer) add(b *block.Block) (err error) {
+	if b.Y == nil {
+		return block.ErrNoLabels
+	}
+	if w.layout == nil {
+		if err = w.begin(b.Sparse != nil); err != nil {
+			return err
+		}
+	}
+	l := w.layout
+	last := w.rows+int64(b.Len()) == l.rows
+	if (b.Sparse != nil) != l.isSparse || b.First != w.rows || b.Len()%l.blockRows != 0 && !last ||
+		(b.W != nil) != (l.weight > 0) {
+		return errors.New("a cache takes the blocks of a whole data set")
+	}
+	if l.isSparse {
+		w.sums, w.elements, err = writeSparse(w, b, w.sums, w.elements)
+	} else {
+		w.sums, err = writeBlocks(w, l, b, w.sums)
+	}
+	w.rows += int64(b.Len())
+	return err
+}
+
+// begin writes the header.
+func (w *writer) begin(sparse bool) error {
+	h := newHeader(w.src.Spec(), w.src.Rows(), sparse, w.key)
 	head, err := h.encode()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l := newLayout(h, int64(len(head)))
+	w.layout = &l
 	_, err = w.Write(head)
-	return &l, err
+	return err
 }
 
 // finish writes the sections after the rows: the table, with the checksums of groups and their numbers of elements,
-// and the warnings of src.
-func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err error) {
+// and the warnings of the source.
+func (w *writer) finish() (err error) {
+	l := w.layout
+	if l == nil || w.rows != l.rows {
+		return fmt.Errorf("%d of %d rows", w.rows, w.src.Rows())
+	}
 	var warnings []byte
-	if src, ok := src.(warner); ok {
+	if src, ok := w.src.(warner); ok {
 		if warnings, err = json.Marshal(src.Warnings()); err != nil {
 			return err
 		}
 	}
-	last := [][]byte{bytesOf(endTable(append(sums, elements...), warnings)), warnings}
+	last := [][]byte{bytesOf(endTable(append(w.sums, w.elements...), warnings)), warnings}
 	if l.isSparse {
 		l.end = l.first
-		for c, n := range elements {
+		for c, n := range w.elements {
 			l.end += l.groupBytes(l.groupRows(c), int64(n))
 		}
 		last = append(last, bytesOf([]uint64{uint64(l.end)}))
