@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
+	"sync"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/block"
@@ -120,4 +122,68 @@ func SourcesOf(paths []string) (all []cache.Source, err error) {
 		all = append(all, cache.SourceOf(abs, info))
 	}
 	return all, nil
+}
+
+// A cachingStream is a Stream whose first whole pass also writes the blocks to a temporary cache. Later passes read the
+// cache. If the cache can't be written, every pass reads the files.
+type cachingStream struct {
+	*Stream
+	mu         sync.Mutex
+	file       *cache.File // nil before the end of the first whole pass
+	readsFiles bool        // no further pass writes the cache: a pass is writing it, or could not write it
+}
+
+// Close removes the cache.
+func (s *cachingStream) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// Blocks yields the blocks in row order.
+func (s *cachingStream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return block.EachLease(s.Lend(ctx))
+}
+
+// Lend is Blocks for callers that use several blocks at the same time. See block.Leaser.
+func (s *cachingStream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return func(yield func(block.Lease, error) bool) {
+		s.mu.Lock()
+		file, readsFiles := s.file, s.readsFiles
+		s.readsFiles = true
+		s.mu.Unlock()
+		switch {
+		case file != nil:
+			file.Lend(ctx)(yield)
+		case readsFiles:
+			s.Stream.Lend(ctx)(yield)
+		default:
+			s.writeCache(ctx, yield)
+		}
+	}
+}
+
+// writeCache is Lend for a pass that also writes the cache. After a pass that its caller left, the next one writes it.
+func (s *cachingStream) writeCache(ctx context.Context, yield func(block.Lease, error) bool) {
+	w := cache.NewTemporary(s.Stream)
+	defer w.Close()
+	for lease, err := range s.Stream.Lend(ctx) {
+		if err != nil {
+			yield(lease, err)
+			return
+		}
+		w.Add(lease.Block)
+		if !yield(lease, nil) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.readsFiles = false
+			return
+		}
+	}
+	if file, err := w.Finish(); err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.file = file
+	}
 }

@@ -22,7 +22,8 @@ type Budget struct {
 	// InOrder: each pass reads the rows in their order. Rows that don't fit in memory are read again from the files then.
 	// Otherwise they are written to a temporary cache first.
 	InOrder bool
-	// ManyPasses, with InOrder: the passes are many. They read a temporary cache if the system has the memory to keep it.
+	// ManyPasses, with InOrder: the passes are many. If the system has the memory to keep a temporary cache, the first
+	// whole pass writes it, and the later passes read it.
 	ManyPasses bool
 	Weighted   bool    // the rows get weights
 	Copies     float64 // number of copies of rows in memory that the caller makes; 0.5 is a copy of half of the rows
@@ -179,17 +180,18 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 		return nil, err
 	}
 	rows := p.rowsOf(stream)
-	if rows.Density = p.density(nil); b.InOrder && !b.cacheSavesTime(bytes(stream.Rows())) {
-		return rows, nil
-	}
-	f, err := cache.Temporary(ctx, stream, p.table.opt.cacheProgress(stream.Rows))
+	rows.Density = p.density(nil)
 	switch {
-	case b.InOrder && errors.As(err, new(cache.DiskError)):
-		return rows, nil
-	case err != nil:
-		return nil, err
+	case !b.InOrder:
+		f, err := cache.Temporary(ctx, stream, p.table.opt.cacheProgress(stream.Rows))
+		if err != nil {
+			return nil, err
+		}
+		rows.Source, rows.close = f, f.Close
+	case b.cacheSavesTime(bytes(stream.Rows())):
+		c := &cachingStream{Stream: stream}
+		rows.Source, rows.close = c, c.Close
 	}
-	rows.Source, rows.close = f, f.Close
 	return rows, nil
 }
 

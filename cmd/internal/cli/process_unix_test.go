@@ -162,16 +162,47 @@ func TestCacheCut(t *testing.T) {
 // TestTemporaryCache: while it is in use, a temporary cache has no name, so that nothing is left however the run ends.
 func TestTemporaryCache(t *testing.T) {
 	data := ample(t, "80000")
-	for _, sig := range []os.Signal{os.Interrupt, os.Kill} {
-		dir := t.TempDir()
-		t.Setenv("TMPDIR", dir)
-		cmd, _, wait := running(t, data, "--order", "shuffle", "--memory", "12500000")
-		onlyFiles(t, dir)
-		cmd.Process.Signal(sig)
-		if status := wait(); status != exitInterrupted && sig == os.Interrupt {
-			t.Errorf("%v: status %d", sig, status)
+	for _, order := range []string{"shuffle", "cyclic"} { // which are cached before the first pass, and in it
+		for _, sig := range []os.Signal{os.Interrupt, os.Kill} {
+			dir := t.TempDir()
+			t.Setenv("TMPDIR", dir)
+			cmd, _, wait := running(t, data, "--order", order, "--memory", "12500000")
+			onlyFiles(t, dir)
+			cmd.Process.Signal(sig)
+			if status := wait(); status != exitInterrupted && sig == os.Interrupt {
+				t.Errorf("%s, %v: status %d", order, sig, status)
+			}
+			onlyFiles(t, dir)
 		}
-		onlyFiles(t, dir)
+	}
+}
+
+// TestManyPassesFullDisk: a training of many passes in the order of the rows ends in the same model with a cache, and
+// without room for one.
+func TestManyPassesFullDisk(t *testing.T) {
+	inParallel(t)
+	data := ample(t, "80000")
+	for _, algo := range []string{"averaged --epochs 5", "logistic", "svm"} {
+		var models []string
+		for _, limits := range [][]string{{""}, {"", "--memory", "12500000"}, {"=1000000", "--memory", "12500000"}} {
+			dir := t.TempDir()
+			m := filepath.Join(t.TempDir(), "m.json")
+			cmd := program(t, slices.Concat([]string{"train", data, "--label", "label", "--out", m, "--algo"}, strings.Fields(algo), limits[1:])...)
+			cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+			if limits[0] != "" {
+				cmd.Env = append(cmd.Env, asProgram+limits[0])
+			}
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+				t.Fatalf("%s, %v: %v: %s", algo, limits, err, &stderr)
+			}
+			models = append(models, read(t, m))
+			onlyFiles(t, dir)
+		}
+		if models[1] != models[0] || models[2] != models[0] {
+			t.Errorf("%s: the models differ", algo)
+		}
 	}
 }
 
