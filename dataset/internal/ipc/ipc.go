@@ -84,6 +84,16 @@ func (in *arrowInput) Total() (rows int64) {
 
 func (in *arrowInput) Most() int64 { return in.Total() }
 
+// Stored returns the number of bytes of the files, without standard input.
+func (in *arrowInput) Stored() (bytes int64) {
+	for _, f := range in.Files {
+		if f.Stdin == nil {
+			bytes += f.Info.Size()
+		}
+	}
+	return bytes
+}
+
 func (in *arrowInput) Notes() []string { return in.tables.Notes(in.Paths()) }
 
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
