@@ -60,6 +60,15 @@ func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 	}
 }
 
+func epochAveragedF32(w, late []float32, log []uint32, x, y []float32, eta, margin float32, visits int) (rows, updates int) {
+	switch {
+	case level >= AVX2:
+		return avx2.EpochAveragedF32(w, late, log, x, y, eta, margin, visits)
+	default:
+		return ref.EpochAveragedF32(w, late, log, x, y, eta, margin, visits)
+	}
+}
+
 func epochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int) {
 	switch {
 	case level >= AVX2:

@@ -32,6 +32,10 @@ func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 	return ref.EpochF32(w, log, x, y, eta, margin)
 }
 
+func epochAveragedF32(w, late []float32, log []uint32, x, y []float32, eta, margin float32, visits int) (rows, updates int) {
+	return ref.EpochAveragedF32(w, late, log, x, y, eta, margin, visits)
+}
+
 func epochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int) {
 	return ref.EpochPassiveF32(w, log, x, y, most, slack)
 }

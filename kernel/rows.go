@@ -44,6 +44,30 @@ func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows
 	return epochF32(w, log, x, y, eta, margin)
 }
 
+// EpochAveraged is Epoch, and adds each update, times the number of visits before its row, to late. late has the length
+// of w. visits is the number of visits before the first row. float32 products are rounded from left to right.
+//
+//	for r := range y {
+//		if sign(y[r])*Dot(row r of x, w) <= margin {
+//			Axpy(w, eta*y[r], row r of x)
+//			Axpy(late, float32(visits+r)*eta*y[r], row r of x)
+//			log[updates], updates = r, updates+1
+//			if updates == len(log) { return r+1, updates }
+//		}
+//	}
+//	return len(y), updates
+func EpochAveraged(w, late []float32, log []uint32, x, y []float32, eta, margin float32,
+	visits int) (rows, updates int) {
+	if len(late) != len(w) {
+		panic("kernel: late has another length than the weights")
+	}
+	if !checkEpoch(w, log, x, y) {
+		return 0, 0
+	}
+	parallel.RaceWrite(late)
+	return epochAveragedF32(w, late, log, x, y, eta, margin, visits)
+}
+
 // EpochPassive runs the passive-aggressive algorithm over the rows of x, whose labels are y, -1 or 1. w and log are as in
 // Epoch, and so are the results. A row changes w if its hinge loss is above 0. With most = C and slack = 0 this is PA-I,
 // with most = +Inf and slack = 1/(2 C) PA-II (Crammer et al., "Online Passive-Aggressive Algorithms", 2006, section 3).

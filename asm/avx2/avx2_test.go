@@ -20,6 +20,7 @@ var (
 		FirstMistake:   avx2.FirstMistakeF32,
 		Scores:         avx2.ScoresF32,
 		Epoch:          avx2.EpochF32,
+		EpochAveraged:  avx2.EpochAveragedF32,
 		EpochPassive:   avx2.EpochPassiveF32,
 		EpochAdaptive:  avx2.EpochAdaptiveF32,
 		EpochIndexed:   avx2.EpochIndexedF32,

@@ -49,6 +49,11 @@ func ScoresF64(out, x, w []float64)
 //go:noescape
 func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int)
 
+// EpochAveragedF32 runs the perceptron as Epoch, and adds each update times the visits before it to late. See asm/README.md.
+//
+//go:noescape
+func EpochAveragedF32(w, late []float32, log []uint32, x, y []float32, eta, margin float32, visits int) (rows, updates int)
+
 // EpochPassiveF32 runs the passive-aggressive algorithm over len(y) rows of stride len(w). See asm/README.md.
 //
 //go:noescape

@@ -17,6 +17,7 @@ var (
 		FirstMistake:   neon.FirstMistakeF32,
 		Scores:         neon.ScoresF32,
 		Epoch:          neon.EpochF32,
+		EpochAveraged:  neon.EpochAveragedF32,
 		EpochPassive:   neon.EpochPassiveF32,
 		EpochAdaptive:  neon.EpochAdaptiveF32,
 		EpochIndexed:   neon.EpochIndexedF32,

@@ -106,11 +106,20 @@ func mistake(y, s, margin float32) bool {
 }
 
 func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
+	return EpochAveragedF32(w, nil, log, x, y, eta, margin, 0)
+}
+
+// EpochAveragedF32 leaves out the sum late if it is nil.
+func EpochAveragedF32(w, late []float32, log []uint32, x, y []float32, eta, margin float32,
+	visits int) (rows, updates int) {
 	stride := len(w)
 	for r, label := range y {
 		row := x[r*stride : (r+1)*stride]
 		if !mistake(label, dot(row, w), margin) {
 			continue
+		}
+		if late != nil {
+			axpy(late, float32(visits+r)*eta*label, row)
 		}
 		axpy(w, eta*label, row)
 		log[updates] = uint32(r)

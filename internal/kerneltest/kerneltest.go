@@ -23,6 +23,7 @@ type Set[T Float] struct {
 	FirstMistake  func(y, scores []T) int
 	Scores        func(out, x, w []T)
 	Epoch         func(w []T, log []uint32, x, y []T, eta, margin T) (int, int)
+	EpochAveraged func(w, late []T, log []uint32, x, y []T, eta, margin T, visits int) (int, int)
 	EpochPassive  func(w []T, log []uint32, x, y []T, most, slack float64) (int, int)
 	EpochAdaptive func(w []T, log []uint32, z, n, root []float64, x, y []T, weights, l1, l2 []float64, inverse,
 		beta float64, hinge bool) (int, int)
@@ -65,6 +66,7 @@ var (
 		FirstMistake:   ref.FirstMistakeF32,
 		Scores:         ref.ScoresF32,
 		Epoch:          ref.EpochF32,
+		EpochAveraged:  ref.EpochAveragedF32,
 		EpochPassive:   ref.EpochPassiveF32,
 		EpochAdaptive:  ref.EpochAdaptiveF32,
 		EpochIndexed:   ref.EpochIndexedF32,
@@ -138,6 +140,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Scores", got.Scores != nil, h.scores},
 		{"Zeros", got.Scores != nil, h.zeros},
 		{"Epoch", got.Epoch != nil, h.epoch},
+		{"EpochAveraged", got.EpochAveraged != nil, h.epochAveraged},
 		{"EpochPassive", got.EpochPassive != nil, h.epochPassive},
 		{"EpochAdaptive", got.EpochAdaptive != nil, h.epochAdaptive},
 		{"EpochIndexed", got.EpochIndexed != nil, h.epochIndexed},

@@ -152,6 +152,24 @@ func (h *harness[T]) epoch(t *testing.T) {
 	})
 }
 
+// epochAveraged compares late as a part of w's walk: both are one slice.
+func (h *harness[T]) epochAveraged(t *testing.T) {
+	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
+		w := h.numbers(2*stride, f)
+		x, y, visits := h.rows(n, stride, f, w[:stride]), h.steps(n), h.rng.IntN(1<<24)
+		eta, margin := h.rates()
+		for _, late := range []int{0, stride} { // the place of late: before w, or behind it
+			h.walks(t, fmt.Sprintf("%s late at %d", what, late), n, w, func(to *walk[T], p Place) {
+				to.visits, to.updates = h.got.EpochAveraged(to.w[stride-late:][:stride], to.w[late:][:stride], to.log,
+					Put(h.buffers[2], p, x), Put(h.buffers[3], p, y), eta, margin, visits)
+			}, func(to *walk[T], _ Place) {
+				to.visits, to.updates = h.want.EpochAveraged(to.w[stride-late:][:stride], to.w[late:][:stride], to.log, x, y,
+					eta, margin, visits)
+			})
+		}
+	})
+}
+
 func (h *harness[T]) epochPassive(t *testing.T) {
 	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
 		w := h.numbers(stride, f)

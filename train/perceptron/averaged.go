@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"halfspace/internal/block"
+	"halfspace/kernel"
 	"halfspace/train/internal/online"
 )
 
@@ -23,16 +24,29 @@ type mean struct {
 // leastVisits is the least number of visits that are added to sum together.
 const leastVisits = block.ChunkRows
 
-// add adds visits to a panel, with updates at the given positions. w are the weights after them.
-func (m *mean) add(u *rule, panel *online.Panel, visits int, positions []uint32, w []float32) {
+// visit is rule.visit, and adds the visits to the mean. For dense rows in file order without sample weights, one kernel
+// updates the weights and lateSum: to read a misclassified row again costs more than to update lateSum by it.
+func (m *mean) visit(u *rule, w []float32, log []uint32, p *online.Panel) (visits, updates int) {
+	if b := p.Block; b != nil && b.Sparse == nil && u.scores == nil && !u.hasSampleWeights {
+		x := b.X[p.Lo*b.Stride : p.Hi*b.Stride]
+		visits, updates = kernel.EpochAveraged(w, m.lateSum, log, x, b.Y[p.Lo:p.Hi], u.eta, u.margin, int(m.visits))
+	} else {
+		visits, updates = u.visit(w, log, p)
+		m.addUpdates(u, p, log[:updates])
+	}
+	if m.visits += int64(visits); m.visits >= leastVisits {
+		m.end(w)
+	}
+	return visits, updates
+}
+
+// addUpdates adds the updates at the given positions of a panel to lateSum.
+func (m *mean) addUpdates(u *rule, panel *online.Panel, positions []uint32) {
 	m.a = m.a[:0]
 	for _, p := range positions {
 		m.a = append(m.a, float32(m.visits+int64(p))*u.eta)
 	}
 	u.repeatUpdates(m.lateSum, m.a, panel, 0, positions)
-	if m.visits += int64(visits); m.visits >= leastVisits {
-		m.end(w)
-	}
 }
 
 // end adds the last visits to sum. w are the weights after them.

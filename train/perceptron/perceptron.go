@@ -178,12 +178,13 @@ func (l *training) Visit(_ context.Context, p *online.Panel, log []uint32) (visi
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}
-	visits, updates = l.rule.visit(l.w, log, p)
+	if l.mean != nil {
+		visits, updates = l.mean.visit(&l.rule, l.w, log, p)
+	} else {
+		visits, updates = l.rule.visit(l.w, log, p)
+	}
 	if l.tracer != nil {
 		l.trace(p, log[:updates])
-	}
-	if l.mean != nil {
-		l.mean.add(&l.rule, p, visits, log[:updates], l.w)
 	}
 	if l.voters != nil {
 		err = l.voters.add(&l.rule, p, visits, log[:updates])

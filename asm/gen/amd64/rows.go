@@ -289,11 +289,12 @@ func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg
 	a := v.YMM()
 	v.movs(y, a.AsX())
 	v.muls(v.eta, a.AsX(), a.AsX())
-	v.add(x, a, ws, position, full)
+	v.addScaled(x, a, ws)
+	v.record(position, full)
 }
 
-// add adds a, in lane 0, times the row at x to w, and logs the position. It jumps to full if the log is full.
-func (v visitor) add(x reg.GPVirtual, a reg.VecVirtual, ws weights, position reg.GPVirtual, full string) {
+// addScaled adds a, in lane 0, times the row at x to w.
+func (v visitor) addScaled(x reg.GPVirtual, a reg.VecVirtual, ws weights) {
 	v.broadcast(a.AsX(), a)
 	for k, r := range ws.regs {
 		v.fmap(vec(x, k), a, r)
@@ -311,6 +312,10 @@ func (v visitor) add(x reg.GPVirtual, a reg.VecVirtual, ws weights, position reg
 		v.CMPQ(off, ws.size)
 		v.JB(ref(loop))
 	}
+}
+
+// record logs the position of an update. It jumps to full if the log is full.
+func (v visitor) record(position reg.GPVirtual, full string) {
 	v.MOVL(position.As32(), operand.Mem{Base: v.log, Index: v.updates, Scale: 4})
 	v.INCQ(v.updates)
 	v.CMPQ(v.updates, v.room)
@@ -331,6 +336,44 @@ func (w *Writer) epoch() {
 			v.update(x, y, ws, position, full)
 		}}
 	})
+}
+
+// epochAveraged writes EpochAveraged. late stays in memory: the registers hold w, and no score waits for late.
+func (w *Writer) epochAveraged() {
+	w.begin("EpochAveraged")
+	w.epochOf(func() rule {
+		v, late, visits := w.visitor(), w.GP64(), w.address(w.Param("visits"))
+		w.Load(w.Param("late").Base(), late)
+		return rule{v, v.test, func(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, _, full string) {
+			a, before, c := w.YMM(), w.GP64(), w.YMM()
+			w.movs(y, a.AsX())
+			w.muls(v.eta, a.AsX(), a.AsX())
+			v.addScaled(x, a, ws)
+			w.MOVQ(visits, before)
+			w.ADDQ(position, before)
+			w.zero(c)
+			w.VCVTSI2SSQ(before, c.AsX(), c.AsX())
+			w.muls(v.eta, c.AsX(), c.AsX())
+			w.muls(y, c.AsX(), c.AsX())
+			v.addToMemory(x, c, late, ws)
+			v.record(position, full)
+		}}
+	})
+}
+
+// addToMemory adds c, in lane 0, times the row at x to a vector in memory that is as long as the weights.
+func (v visitor) addToMemory(x reg.GPVirtual, c reg.VecVirtual, to reg.GPVirtual, ws weights) {
+	if ws.regs == nil {
+		v.addScaled(x, c, inMemory(to, ws.size))
+		return
+	}
+	v.broadcast(c.AsX(), c)
+	for k := range ws.regs {
+		t := v.YMM()
+		v.movp(vec(to, k), t)
+		v.fmap(vec(x, k), c, t)
+		v.movp(t, vec(to, k))
+	}
 }
 
 // A rule is the visitor of an epoch over rows in file order. test jumps to wrong if the row at x, whose label is at y,
@@ -420,7 +463,8 @@ func (w *Writer) epochPassive() {
 			w.VANDPS(v.sign, label, label)
 			w.VCVTSD2SS(size, size, size)
 			w.VXORPS(label, size, size)
-			v.add(x, factor, ws, position, full)
+			v.addScaled(x, factor, ws)
+			v.record(position, full)
 		}}
 	})
 }

@@ -54,6 +54,7 @@ var kernels = []Kernel{
 	{"first_mistake", (*Writer).firstMistake},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
+	{"epoch_averaged", (*Writer).epochAveraged},
 	{"epoch_passive", (*Writer).epochPassive},
 	{"epoch_adaptive", (*Writer).epochAdaptive},
 	{"epoch_indexed", (*Writer).epochIndexed},

@@ -209,10 +209,31 @@ func (v visitor) updateMemory(x gp, a vec, ws weights) {
 	v.op("BLO", loop)
 }
 
-// epoch writes a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight.
-// The update stands outside of the loop.
+// epoch writes Epoch.
 func (w *Writer) epoch() {
 	w.begin("Epoch", 0)
+	w.epochOf(func(v visitor, x gp, y mem, ws weights, position gp) {})
+}
+
+// epochAveraged writes EpochAveraged. late stays in memory: the registers hold w, and no score waits for late.
+func (w *Writer) epochAveraged() {
+	w.begin("EpochAveraged", 0)
+	late, visits := w.load(w.param("late").Base()), w.load(w.param("visits"))
+	w.epochOf(func(v visitor, x gp, y mem, ws weights, position gp) {
+		defer w.scope()()
+		before, c, label := w.gp(), w.vec(), w.vec()
+		w.op("ADD", position, visits, before)
+		w.op("SCVTF"+w.letter, before, c.f())
+		w.op("FMUL"+w.letter, v.eta.f(), c.f(), c.f())
+		w.movs(y, label.f())
+		w.op("FMUL"+w.letter, label.f(), c.f(), c.f())
+		v.updateMemory(x, c, inMemory(late, ws.size))
+	})
+}
+
+// epochOf writes a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight.
+// The update stands outside of the loop, after the code that also writes for a mistake.
+func (w *Writer) epochOf(also func(v visitor, x gp, y mem, ws weights, position gp)) {
 	x := w.load(w.param("x").Base())
 	y, n := w.slice("y")
 	v := w.visitor()
@@ -233,6 +254,7 @@ func (w *Writer) epoch() {
 		w.op("B", stop)
 
 		w.here(wrong)
+		also(v, x, mem{y, 0}, ws, r)
 		v.update(x, mem{y, 0}, ws, r, full)
 		w.op("B", next)
 		w.here(full)

@@ -29,6 +29,7 @@ var Kernels = []Kernel{
 	{"first_mistake", (*Writer).firstMistake},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
+	{"epoch_averaged", (*Writer).epochAveraged},
 	{"epoch_passive", (*Writer).epochPassive},
 	{"epoch_adaptive", (*Writer).epochAdaptive},
 	{"epoch_indexed", (*Writer).epochIndexed},
