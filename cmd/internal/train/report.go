@@ -261,9 +261,13 @@ func (r *Report) machine() []string {
 		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage,
 			humanize.Percent(r.Density), humanize.Real(math.Round(10*r.Density*float64(r.Features))/10)))
 	}
+	before := ""
+	if r.ResumedAt != nil {
+		before = " with the runs before"
+	}
 	pairs = append(pairs,
-		"time", fmt.Sprintf("load %s, train %s, total %s", humanize.Seconds(r.Seconds.Load),
-			humanize.Seconds(r.Seconds.Training), humanize.Seconds(r.Seconds.Total)),
+		"time", fmt.Sprintf("load %s, train %s%s, total %s", humanize.Seconds(r.Seconds.Load),
+			humanize.Seconds(r.Seconds.Training), before, humanize.Seconds(r.Seconds.Total)),
 		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype,
 			humanize.Plural(int64(r.Workers), "worker"), streamed, humanize.Size(r.PeakRSSBytes)))
 	if r.ResumedAt != nil {
