@@ -18,8 +18,8 @@ const (
 )
 
 // claimedRows returns the number of rows that the records of a local file claim in the metadata of their messages. It
-// doesn't read the bodies. It returns -1 if the file must be read to count the rows. This includes damaged files:
-// reading the file returns the error.
+// doesn't read the bodies. It returns -1 if the file must be read to count the rows. This includes damaged files, such
+// as one whose body of a negative size would lead back: reading the file returns the error.
 func (m *Messages) claimedRows() (rows int64) {
 	file := m.src.Section()
 	if file == nil {
@@ -42,7 +42,7 @@ func (m *Messages) claimedRows() (rows int64) {
 				return nil
 			})
 		}
-		if err != nil || more < 0 || more > rowsOfByte*m.size-rows {
+		if err != nil || body < 0 || more < 0 || more > rowsOfByte*m.size-rows {
 			return -1
 		}
 		if _, err := file.Seek(body-int64(ahead.Buffered()), io.SeekCurrent); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
@@ -147,6 +148,34 @@ func TestUnbelieved(t *testing.T) {
 			t.Errorf("%d records: %d rows are believed, want %d", messages, got, want)
 		}
 		r.release()
+	}
+}
+
+// TestBackwards: a body of a negative size, which would lead back to an earlier message, isn't believed.
+func TestBackwards(t *testing.T) {
+	const slotBody = 10 // of Message
+	var out bytes.Buffer
+	rec := datatest.Record(t, datatest.Values("x", arrow.PrimitiveTypes.Int8, "[1, 2, 3]"))
+	w := ipc.NewWriter(&out, ipc.WithSchema(rec.Schema()))
+	require.NoError(t, w.Write(rec))
+	headBytes := func(message []byte) int { return 8 + int(binary.LittleEndian.Uint32(message[4:])) }
+	schema := out.Bytes()[:headBytes(out.Bytes())]
+	record := out.Bytes()[len(schema):]
+	head := headBytes(record)
+	withBody := func(size int) []byte {
+		message := slices.Clone(record)
+		meta := message[8:head]
+		root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+		binary.LittleEndian.PutUint64(meta[int(root.Pos)+int(root.Offset(slotBody)):], uint64(size))
+		return message
+	}
+	end := []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	for size, want := range map[int]int64{len(record) - head: 6, -(head + len(end)): -1} {
+		data := slices.Concat(schema, withBody(len(record)-head+len(end)), end, withBody(size), end)
+		if got, _, err := claimedAndRead(t, path, data); got != want || want < 0 && err == nil {
+			t.Errorf("a body of %d bytes: %d rows are believed, want %d, error %v", size, got, want, err)
+		}
 	}
 }
 
