@@ -119,7 +119,15 @@ func TestChangedObject(t *testing.T) {
 		before := require.Value(table.key(opt))(t)
 		in := require.Value(planOf(t.Context(), []string{url}, opt, memory.DefaultAllocator))(t)
 		shared := in.Shared(require.Value(in.Stream(t.Context()))(t).Spec())
+		_ = require.Value(table.Plan(t.Context(), opt))(t)
 		put(t, path, contents(t, second[i]))
+		plan, err := table.Plan(t.Context(), opt) // which reads no text again
+		if err == nil {
+			_, err = plan.Load(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+			t.Errorf("%s changed before a plan: error %v", url, err)
+		}
 		if now, err := table.key(opt); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].ModifiedAt != before.Sources[0].ModifiedAt {
 			t.Errorf("%s changed: %+v, error %v", url, now, err)
 		}

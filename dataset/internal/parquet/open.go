@@ -88,6 +88,11 @@ func Open(ctx context.Context, all []*source.File, req column.OpenOptions, p col
 	}
 	rows := map[string]int64{}
 	for i, f := range in.Files {
+		if seen := all[i].Info; seen != nil { // a plan must not rest on other rows than the ones that are read
+			if err := column.Unchanged(f.path, func() (os.FileInfo, error) { return f.Info, nil }, seen); err != nil {
+				return nil, err
+			}
+		}
 		all[i].Info = f.Info
 		for k, c := range f.columns[:len(in.Roles.Columns)] {
 			in.Roles.Columns[k].Nullable = in.Roles.Columns[k].Nullable || c.Nullable
