@@ -45,11 +45,6 @@ func Write(ctx context.Context, path string, key Key, src block.Source, progress
 	return f, err
 }
 
-// A DiskError is the error if there is no room for a temporary file.
-type DiskError struct{ error }
-
-func (e DiskError) Unwrap() error { return e.error }
-
 // Temporary writes the blocks of src to a temporary file; see TemporaryWriter.
 func Temporary(ctx context.Context, src block.Source, progress func(rows int64)) (*File, error) {
 	w := NewTemporary(src)
@@ -69,13 +64,13 @@ type TemporaryWriter struct {
 	err  error // the first one
 }
 
-// NewTemporary begins a temporary file of the blocks of src. If it can't be created, Finish returns a DiskError.
+// NewTemporary begins a temporary file of the blocks of src. If it can't be created, Finish returns the error.
 func NewTemporary(src block.Source) *TemporaryWriter {
 	name := "temporary cache in " + files.TempDir()
 	t, err := files.CreateUnnamed()
 	if err != nil {
-		return &TemporaryWriter{err: DiskError{fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you "+
-			"may write to, or name a file for the cache", name, files.Cause(err))}}
+		return &TemporaryWriter{err: fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you "+
+			"may write to, or name a file for the cache", name, files.Cause(err))}
 	}
 	return &TemporaryWriter{out: writer{Writer: tempWriter{t, name}, src: src},
 		file: &File{file: t, name: name, advice: "run again"}}
@@ -116,7 +111,7 @@ func (t *TemporaryWriter) Close() {
 	}
 }
 
-// A tempWriter returns each error as a DiskError.
+// A tempWriter names the file and a remedy in each error.
 type tempWriter struct {
 	file *os.File
 	name string
@@ -125,8 +120,8 @@ type tempWriter struct {
 func (w tempWriter) Write(p []byte) (int, error) {
 	n, err := w.file.Write(p)
 	if err != nil {
-		err = DiskError{fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
-			w.name, files.Cause(err))}
+		err = fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
+			w.name, files.Cause(err))
 	}
 	return n, err
 }

@@ -8,13 +8,13 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// A file with more than maxHops messages, or with more than rowsOfByte rows for each byte, must be read to count its
-// rows. maxHops bounds the time that opening a file takes: a message takes 2.5 µs. A row takes at least a bit, unless
+// A file with more than maxMessages messages, or with more than mostRowsOfByte rows for each byte, must be read to count its
+// rows. maxMessages bounds the time that opening a file takes: a message takes 2.5 µs. A row takes at least a bit, unless
 // the data is compressed or null. Therefore a wrong claim can't be large.
 const (
-	maxHops    = 1 << 16
-	rowsOfByte = 8
-	slotLength = 4 // of RecordBatch
+	maxMessages    = 1 << 16
+	mostRowsOfByte = 8
+	slotLength     = 4 // of RecordBatch
 )
 
 // claimedRows returns the number of rows that the records of a local file claim in the metadata of their messages. It
@@ -30,7 +30,7 @@ func (m *Messages) claimedRows() (rows int64) {
 	if heads.begin() != nil {
 		return -1
 	}
-	for range maxHops {
+	for range maxMessages {
 		meta, body, err := heads.header()
 		if err == io.EOF {
 			return rows
@@ -42,7 +42,7 @@ func (m *Messages) claimedRows() (rows int64) {
 				return nil
 			})
 		}
-		if err != nil || body < 0 || more < 0 || more > rowsOfByte*m.size-rows {
+		if err != nil || body < 0 || more < 0 || more > mostRowsOfByte*m.size-rows {
 			return -1
 		}
 		if _, err := file.Seek(body-int64(ahead.Buffered()), io.SeekCurrent); err != nil {

@@ -128,7 +128,7 @@ func TestUnbelieved(t *testing.T) {
 	}
 	require.NoError(t, w.Close())
 	data := out.Bytes()
-	most := rowsOfByte * int64(len(data))
+	most := mostRowsOfByte * int64(len(data))
 	for claim, want := range map[int64]int64{2: 4, most / 2: most, most/2 + 1: -1, 1 << 62: -1, math.MaxInt64: -1} {
 		if got, _, err := claimedAndRead(t, path, ofLength(data, 3, claim)); got != want || err == nil {
 			t.Errorf("two records of %d rows: %d are believed, want %d, error %v", claim, got, want, err)
@@ -140,7 +140,7 @@ func TestUnbelieved(t *testing.T) {
 		}
 	}
 	second := data[ends[1]:ends[2]]
-	for messages, want := range map[int]int64{maxHops - 2: 3 * (maxHops - 2), maxHops - 1: -1} { // the schema and the end are messages
+	for messages, want := range map[int]int64{maxMessages - 2: 3 * (maxMessages - 2), maxMessages - 1: -1} { // the schema and the end are messages
 		many := slices.Concat(data[:ends[1]], bytes.Repeat(second, messages-1), data[ends[2]:])
 		require.NoError(t, os.WriteFile(path, many, 0o600))
 		r := require.Value(openRecords(require.Value(source.NewFile(t.Context(), path, nil, 0))(t), memory.DefaultAllocator, 0))(t)

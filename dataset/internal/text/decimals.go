@@ -32,7 +32,7 @@ type run struct {
 	columns   []*cells  // for each field its column, or nil if it isn't selected
 	must      []uint32  // for each field, the bits of a form, of DecimalWhole and DecimalLong, that its column depends on
 	keptTexts []int     // fields whose column keeps texts: each number must be canonical
-	whole     []int     // fields whose column had integers at first
+	integers  []int     // fields whose column had integers at first
 	seen      []int     // fields whose column refuses integers with leading zeros, or counts forms
 	records   int       // number of kept records
 	values    []float64 // of the kept records, and of the next one
@@ -75,7 +75,7 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 			r.must = make([]uint32, len(r.columns))
 			for i, c := range r.columns {
 				if r.expect(i); c != nil && c.typ == arrow.INT64 {
-					r.whole = append(r.whole, i)
+					r.integers = append(r.integers, i)
 				}
 			}
 			r.values = make([]float64, keptRecords(len(r.columns))*len(r.columns))
@@ -241,8 +241,8 @@ func (d *decimals) records(s *scanner) (n int) {
 	}
 	width := len(r.columns)
 	values := r.values[r.records*width:]
-	n = d.wholeRecords(s, width, d.scanLines(s, r, values))
-	n = d.keepable(s, r, values[:n*width])
+	n = d.fullCount(s, width, d.scanLines(s, r, values))
+	n = d.keptCount(s, r, values[:n*width])
 	if n == 0 {
 		d.wait, d.pause = d.pause, min(2*d.pause+1, 63)
 		return 0
@@ -256,8 +256,8 @@ func (d *decimals) records(s *scanner) (n int) {
 	return n
 }
 
-// wholeRecords returns how many of the records that scanLines read have a number in each field. count is the number of their numbers.
-func (d *decimals) wholeRecords(s *scanner, width, count int) (n int) {
+// fullCount returns how many of the records that scanLines read have a number in each field. count is the number of their numbers.
+func (d *decimals) fullCount(s *scanner, width, count int) (n int) {
 	behind := s.pos
 	for last := width - 1; last < count && s.text[d.end(s, last)] == '\n'; last += width {
 		n, behind = n+1, d.end(s, last)+1
@@ -274,16 +274,16 @@ func (d *decimals) wholeRecords(s *scanner, width, count int) (n int) {
 	}
 }
 
-// keepable returns how many of the first records the columns of the run r, which has all fields, can hold. values are their numbers.
-func (d *decimals) keepable(s *scanner, r *run, values []float64) (n int) {
+// keptCount returns how many of the first records the columns of the run r, which has all fields, can hold. values are their numbers.
+func (d *decimals) keptCount(s *scanner, r *run, values []float64) (n int) {
 	forms, width := d.forms[:len(values)], len(r.columns)
-	odd, whole := oddities(forms), r.whole
+	odd, integers := oddities(forms), r.integers
 	if odd&kernel.DecimalWhole == 0 {
-		whole = nil
+		integers = nil
 	}
 	plain := odd&kernel.DecimalLong == 0 && (odd&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
 	for ; len(forms) > 0; n++ {
-		fits := plain && areWhole(forms, whole) || !plain && r.fits(values[n*width:][:width], forms[:width])
+		fits := plain && areWhole(forms, integers) || !plain && r.fits(values[n*width:][:width], forms[:width])
 		if !fits || !d.written(s, r, n*width) {
 			break
 		}

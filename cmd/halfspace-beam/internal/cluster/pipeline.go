@@ -84,8 +84,7 @@ func execute(ctx context.Context, p *pipepb.Pipeline, endpoint string) error {
 	}
 	defer conn.Close()
 	client := jobpb.NewJobServiceClient(conn)
-	opt := &runnerlib.JobOptions{Name: jobopts.GetJobName(), Loopback: true}
-	id, artifacts, token, err := runnerlib.Prepare(ctx, client, p, opt)
+	id, artifacts, token, err := runnerlib.Prepare(ctx, client, p, &runnerlib.JobOptions{Name: jobopts.GetJobName()})
 	if err != nil {
 		return err
 	}
