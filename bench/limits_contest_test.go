@@ -82,9 +82,7 @@ type batchLearner struct {
 	pass    int64
 }
 
-// batchLearners returns learners with a pass that sums the gradient and the Hessian. The pass of svm changes the Hessian of the
-// pass before, by the rows whose losses became 0 or no longer are. Only the first pass of svm sums all, after a training on a
-// sample.
+// batchLearners returns learners with a pass that sums the gradient and the Hessian.
 func batchLearners() []batchLearner {
 	return []batchLearner{
 		{"logistic", logistic.New(logistic.Options{}), 2},

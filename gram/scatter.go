@@ -251,8 +251,8 @@ type scaledPanel struct {
 	wide        []float64
 	weights     weights   // weights of a chunk's rows
 	idx         []uint32  // numbers of the chunk's rows with weights of one sign
-	rows        []float32 // gathered rows
-	s, f        []float64 // weights and extra columns of the gathered rows
+	rows        []float32 // sparse rows
+	s, f        []float64 // weights and extra columns of rows with others between them
 }
 
 func newScaledPanel(cols, more int) *scaledPanel {
@@ -297,8 +297,9 @@ func (w *scaledPanel) list(s []float64, below bool) {
 func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool) {
 	w.list(r.s, below)
 	for at := 0; at < len(w.idx) && ctx.Err() == nil; at += panelRows {
-		x, s, f := w.panel(r, w.idx[at:min(len(w.idx), at+panelRows)])
-		linalg.WidenPanel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
+		idx := w.idx[at:min(len(w.idx), at+panelRows)]
+		s, f := w.weigh(r, idx)
+		w.load(r, idx, s, hi)
 		w.lengthen(s, f)
 		for i := lo; i < hi; i++ {
 			rows := min(microkernel.BlockCols, roundUp(w.cols+w.more-i*microkernel.BlockCols, 4))
@@ -318,23 +319,43 @@ func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool)
 	}
 }
 
-// panel returns the rows of r with the numbers idx, the absolute values of their weights, and their extra columns. It
-// gathers the rows if some rows between them are left out (many in a support vector machine), or if they are sparse.
-func (w *scaledPanel) panel(r *chunk, idx []uint32) (x []float32, s, f []float64) {
+// weigh returns the absolute values of the weights of the rows of r with the numbers idx, and their extra columns. It copies
+// them if some rows between these are left out (many in a support vector machine), or if the weights are below 0.
+func (w *scaledPanel) weigh(r *chunk, idx []uint32) (s, f []float64) {
 	n, k := len(idx), int(idx[0])
-	if r.Sparse == nil && int(idx[n-1])-k == n-1 && !(r.s[k] < 0) {
-		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more]
+	if int(idx[n-1])-k == n-1 && !(r.s[k] < 0) {
+		return r.s[k : k+n], r.f[k*w.more : (k+n)*w.more]
 	}
-	if w.rows == nil {
-		w.rows, w.s, w.f = make([]float32, panelRows*r.Stride), make([]float64, panelRows), make([]float64, panelRows*w.more)
+	if w.s == nil {
+		w.s, w.f = make([]float64, panelRows), make([]float64, panelRows*w.more)
 	}
 	for i, row := range idx {
-		k := int(row)
-		r.Row(k, w.rows[i*r.Stride:][:r.Stride])
-		w.s[i] = math.Abs(r.s[k])
-		copy(w.f[i*w.more:], r.f[k*w.more:(k+1)*w.more])
+		w.s[i] = math.Abs(r.s[row])
 	}
-	return w.rows, w.s[:n], w.f[:n*w.more]
+	for i := range w.f[:n*w.more] {
+		w.f[i] = r.f[int(idx[i/w.more])*w.more+i%w.more]
+	}
+	return w.s[:n], w.f[:n*w.more]
+}
+
+// load fills the first blocks blocks of the panel with the rows of r that have the numbers idx and the weights s.
+func (w *scaledPanel) load(r *chunk, idx []uint32, s []float64, blocks int) {
+	if r.Sparse != nil {
+		if w.rows == nil {
+			w.rows = make([]float32, panelRows*r.Stride)
+		}
+		for i, row := range idx {
+			r.Row(int(row), w.rows[i*r.Stride:][:r.Stride])
+		}
+		linalg.WidenPanel(w.wide, w.rows, s, r.Stride, w.cols, blocks, r.Centring)
+		return
+	}
+	for first, end := 0, 0; first < len(idx); first = end {
+		for end = first + 1; end < len(idx) && int(idx[end]) == int(idx[first])+end-first; end++ {
+		}
+		linalg.WidenPanel(w.wide[first*microkernel.BlockCols:], r.X[int(idx[first])*r.Stride:], s[first:end], r.Stride, w.cols, blocks,
+			r.Centring)
+	}
 }
 
 // lengthen appends the extra columns to the rows.

@@ -138,13 +138,11 @@ func (p *problem) chunk(chunk block.Chunk, w, s []float64) (r chunkSums) {
 		shortfall(panel.Panel, rows.Y, w, u[:hi-lo])
 		if rows.W == nil {
 			r.squares(u[:hi-lo], rows.Y, panel.Factors(), of)
+			r.Weight += float64(hi - lo)
 		} else {
 			r.weightedSquares(u[:hi-lo], rows, panel.Factors(), of)
 		}
 		panel.Add()
-		for i := range hi - lo {
-			r.Weight += rows.Weight(i)
-		}
 	}
 	r.Loss = r.Squares[0] + r.Squares[1]
 	for class := range r.Ax {
@@ -165,7 +163,7 @@ func shortfall(panel *linalg.Panel, labels []float32, w, u []float64) {
 // their weights in the Hessian, divided by 2.
 func (r *chunkSums) weightedSquares(u []float64, rows *block.Block, factors, s []float64) {
 	for i, u := range u {
-		f, class, c := factors[i*linalg.PanelCols:], optimize.ClassOf(float64(rows.Y[i])), rows.Weight(i)
+		f, class, c := factors[i*linalg.PanelCols:], optimize.ClassOf(float64(rows.Y[i])), rows.W[i]
 		a := max(0, float64(2*u))
 		if c == 0 {
 			a = 0 // also if it overflowed
@@ -176,6 +174,7 @@ func (r *chunkSums) weightedSquares(u []float64, rows *block.Block, factors, s [
 		f[class], f[1-class] = float64(a*c), 0
 		r.A[class] += float64(a * c)
 		r.Squares[class] += float64(float64(a*a) / 4 * c)
+		r.Weight += c
 	}
 }
 
