@@ -164,10 +164,13 @@ func TestAUC(t *testing.T) {
 // TestSum: sums are those of exact fractions, rounded once, in any order.
 func TestSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		numbers, exact := make([]float64, rng.IntN(60)), new(big.Rat)
+	for i := range 200 {
+		numbers, exact, least, most := make([]float64, rng.IntN(60)), new(big.Rat), -70, 70
+		if i%20 == 0 { // subnormal numbers, too, and more numbers than AddAll adds at once
+			numbers, least, most = make([]float64, 2*mostAtOnce+rng.IntN(9)), -1074, 960
+		}
 		for i := range numbers {
-			numbers[i] = math.Ldexp(rng.Float64()-0.5, rng.IntN(140)-70)
+			numbers[i] = math.Ldexp(rng.Float64()-0.5, least+rng.IntN(most-least))
 			if i > 0 && rng.IntN(3) == 0 {
 				numbers[i] = -numbers[rng.IntN(i)]
 			}
@@ -185,6 +188,12 @@ func TestSum(t *testing.T) {
 			if got := s.Value(); got != want {
 				t.Fatalf("sum of %v is %v, want %v", numbers, got, want)
 			}
+			s = Sum{}
+			s.AddAll(numbers[:len(numbers)/3])
+			s.AddAll(numbers[len(numbers)/3:])
+			if got := s.Value(); got != want {
+				t.Fatalf("sum of all of %v is %v, want %v", numbers, got, want)
+			}
 			rng.Shuffle(len(numbers), func(i, k int) { numbers[i], numbers[k] = numbers[k], numbers[i] })
 		}
 	}
@@ -197,10 +206,33 @@ func TestSum(t *testing.T) {
 		for _, v := range c.numbers {
 			s.Add(v)
 		}
-		if got := s.Value(); got != c.want && (got == got || c.want == c.want) {
-			t.Errorf("sum of %v is %v, want %v", c.numbers, got, c.want)
+		var all Sum
+		all.AddAll(c.numbers)
+		for _, got := range []float64{s.Value(), all.Value()} {
+			if got != c.want && (got == got || c.want == c.want) {
+				t.Errorf("sum of %v is %v, want %v", c.numbers, got, c.want)
+			}
 		}
 	}
+}
+
+// BenchmarkSum measures ns for each number, one by one and at once.
+func BenchmarkSum(b *testing.B) {
+	rng, numbers := rand.New(rand.NewPCG(1, 2)), make([]float64, 1<<13)
+	for i := range numbers {
+		numbers[i] = rng.ExpFloat64()
+	}
+	var s Sum
+	b.Run("Add", func(b *testing.B) {
+		for i := range b.N {
+			s.Add(numbers[i%len(numbers)])
+		}
+	})
+	b.Run("AddAll", func(b *testing.B) {
+		for n := b.N; n > 0; n -= len(numbers) {
+			s.AddAll(numbers[:min(n, len(numbers))])
+		}
+	})
 }
 
 // area returns the area under a curve by the trapezoidal rule, in units of one row of either class.

@@ -114,9 +114,13 @@ func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 // add adds the rows of a block with their scores. It uses only the number, the labels and the weights of the block.
 func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	positive := e.spec.PositiveClass()
+	var wrong []int // rows
 	for r, y := range b.Y {
-		e.Confusion.Add(predict.LabelClass(y, len(scores), positive), predict.PredictedClassAbove(scores, r, positive,
-			e.threshold), b.Weight(r))
+		class, predicted := predict.LabelClass(y, len(scores), positive), predict.PredictedClassAbove(scores, r, positive, e.threshold)
+		e.Confusion.Add(class, predicted, b.Weight(r))
+		if class != predicted {
+			wrong = append(wrong, r)
+		}
 	}
 	var p [][]float32
 	var losses []float64
@@ -133,7 +137,7 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	case e.ClassScores != nil:
 		e.ClassScores.Add(scores, b.Y, b.W)
 	}
-	e.addWorstRows(b, scores, p, losses)
+	e.addWorstRows(b, wrong, scores, p, losses)
 }
 
 // addProbabilities adds the probabilities of each class for the rows of a block.
@@ -153,14 +157,11 @@ const mostWorstRows = 10
 
 // addWorstRows adds the wrong rows of a block to WorstRows. p and losses are the probabilities and the log losses; nil
 // without probabilities.
-func (e *Evaluation) addWorstRows(b *block.Block, scores, p [][]float32, losses []float64) {
+func (e *Evaluation) addWorstRows(b *block.Block, wrong []int, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
-	for r, y := range b.Y {
-		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(y, len(scores), positive),
+	for _, r := range wrong {
+		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(b.Y[r], len(scores), positive),
 			Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
-		if m.Class == m.Predicted {
-			continue
-		}
 		if p != nil {
 			m.Probability = float64(p[m.Class][r])
 		}
