@@ -9,7 +9,7 @@
 	missing = missing (missing ? ", " : "") substr($0, index($0, "missing: ") + 9)
 }
 /^(ok|FAIL|\?)[ \t]/ && NF > 1 {
-	if ($1 == "FAIL") { texts = texts text $0 "\n"; failures = failures "FAILED: " $2 names "\n" }
+	if ($1 == "FAIL") { texts = texts text $0 "\n"; failures = failures "FAILED: " $2 names "\n"; failed = 1 }
 	if ($1 == "ok") { packages++ }
 	if ($1 != "?") { print; fflush() }
 	text = names = ""; next
@@ -18,7 +18,6 @@
 /^(panic:|# )/ { failed = 1 }
 END {
 	if (text ~ /(FAIL|panic:|^# )/) { texts = texts text; failed = 1 }
-	if (failures) { failed = 1 }
 	if (failed) { printf "%s%s", texts, failures }
 	if (missing) { print "SKIPPED: tests that need " missing > "/dev/stderr" }
 	print passed + 0 " tests of " packages + 0 " packages" > out

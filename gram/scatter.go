@@ -250,7 +250,7 @@ type scaledPanel struct {
 	cols, more  int // number of columns, and of extra columns
 	wide        []float64
 	weights     weights   // weights of a chunk's rows
-	idx         []uint32  // numbers of the chunk's rows with weights of one sign
+	idx         []int32   // numbers of the chunk's rows with weights of one sign
 	rows        []float32 // sparse rows
 	s, f        []float64 // weights and extra columns of rows with others between them
 }
@@ -272,11 +272,11 @@ func (w *scaledPanel) sum(ctx context.Context, r *chunk, lo, hi int) {
 // every number, and advances only past these rows: a branch would often be predicted wrong.
 func (w *scaledPanel) list(s []float64, below bool) {
 	if w.idx == nil {
-		w.idx = make([]uint32, block.ChunkRows)
+		w.idx = make([]int32, block.ChunkRows)
 	}
 	idx, n, negative := w.idx[:len(s)], 0, 0
 	for k, v := range s {
-		idx[n] = uint32(k)
+		idx[n] = int32(k)
 		more, less := 0, 0
 		if !(v <= 0) {
 			more = 1
@@ -298,8 +298,8 @@ func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool)
 	w.list(r.s, below)
 	for at := 0; at < len(w.idx) && ctx.Err() == nil; at += panelRows {
 		idx := w.idx[at:min(len(w.idx), at+panelRows)]
-		s, f := w.weigh(r, idx)
-		w.load(r, idx, s, hi)
+		s, f := w.weightsOf(r, idx)
+		w.loadRows(r, idx, s, hi)
 		w.lengthen(s, f)
 		for i := lo; i < hi; i++ {
 			rows := min(microkernel.BlockCols, roundUp(w.cols+w.more-i*microkernel.BlockCols, 4))
@@ -319,9 +319,9 @@ func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool)
 	}
 }
 
-// weigh returns the absolute values of the weights of the rows of r with the numbers idx, and their extra columns. It copies
+// weightsOf returns the absolute values of the weights of the rows of r with the numbers idx, and their extra columns. It copies
 // them if some rows between these are left out (many in a support vector machine), or if the weights are below 0.
-func (w *scaledPanel) weigh(r *chunk, idx []uint32) (s, f []float64) {
+func (w *scaledPanel) weightsOf(r *chunk, idx []int32) (s, f []float64) {
 	n, k := len(idx), int(idx[0])
 	if int(idx[n-1])-k == n-1 && !(r.s[k] < 0) {
 		return r.s[k : k+n], r.f[k*w.more : (k+n)*w.more]
@@ -338,8 +338,8 @@ func (w *scaledPanel) weigh(r *chunk, idx []uint32) (s, f []float64) {
 	return w.s[:n], w.f[:n*w.more]
 }
 
-// load fills the first blocks blocks of the panel with the rows of r that have the numbers idx and the weights s.
-func (w *scaledPanel) load(r *chunk, idx []uint32, s []float64, blocks int) {
+// loadRows fills the first blocks blocks of the panel with the rows of r that have the numbers idx and the weights s.
+func (w *scaledPanel) loadRows(r *chunk, idx []int32, s []float64, blocks int) {
 	if r.Sparse != nil {
 		if w.rows == nil {
 			w.rows = make([]float32, panelRows*r.Stride)
@@ -350,12 +350,7 @@ func (w *scaledPanel) load(r *chunk, idx []uint32, s []float64, blocks int) {
 		linalg.WidenPanel(w.wide, w.rows, s, r.Stride, w.cols, blocks, r.Centring)
 		return
 	}
-	for first, end := 0, 0; first < len(idx); first = end {
-		for end = first + 1; end < len(idx) && int(idx[end]) == int(idx[first])+end-first; end++ {
-		}
-		linalg.WidenPanel(w.wide[first*microkernel.BlockCols:], r.X[int(idx[first])*r.Stride:], s[first:end], r.Stride, w.cols, blocks,
-			r.Centring)
-	}
+	linalg.WidenRows(w.wide, r.Block, idx, s, w.cols, blocks)
 }
 
 // lengthen appends the extra columns to the rows.

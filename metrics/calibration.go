@@ -32,9 +32,9 @@ var edges = [Bins - 1]float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 // Calibration compares predicted probabilities of the positive class with the share of positive rows, in ten bins of
 // equal width. The zero value has no rows.
 type Calibration struct {
-	counts        *Confusion // of the bins, and 1 for positive rows or 0; nil without rows
-	probabilities [Bins]Sum  // sums of the probabilities times the weights, without those that wait
-	waiting       [Bins][]float64
+	counts               *Confusion // of the bins, and 1 for positive rows or 0; nil without rows
+	probabilities        [Bins]Sum  // sums of the probabilities times the weights, without those that wait
+	waitingProbabilities [Bins][]float64
 }
 
 // Add adds a row with the predicted probability of the positive class. The weight is 1 if rows have no weights. A
@@ -58,15 +58,16 @@ func (c *Calibration) Add(probability float64, positive bool, weight float64) {
 		c.counts = NewConfusion(Bins)
 	}
 	c.counts.Add(i, is, weight)
-	if c.waiting[i] = append(c.waiting[i], float64(probability*weight)); len(c.waiting[i]) == mostAtOnce {
-		c.sum(i)
+	c.waitingProbabilities[i] = append(c.waitingProbabilities[i], float64(probability*weight))
+	if len(c.waitingProbabilities[i]) == mostNumbersAtOnce {
+		c.addWaiting(i)
 	}
 }
 
-// sum adds the probabilities of a bin that wait.
-func (c *Calibration) sum(bin int) {
-	c.probabilities[bin].AddAll(c.waiting[bin])
-	c.waiting[bin] = c.waiting[bin][:0]
+// addWaiting adds the probabilities of a bin that wait.
+func (c *Calibration) addWaiting(bin int) {
+	c.probabilities[bin].addAll(c.waitingProbabilities[bin])
+	c.waitingProbabilities[bin] = c.waitingProbabilities[bin][:0]
 }
 
 // A Bin is the rows whose predicted probability is above Low and at most High. The first bin also has rows with
@@ -88,7 +89,7 @@ func (c *Calibration) Bins() []Bin {
 	}
 	all, rows := make([]Bin, Bins), counts.Counts()
 	for i := range all {
-		c.sum(i)
+		c.addWaiting(i)
 		in := counts.weightOfClass(i)
 		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: rows[i], Weight: in.weight,
 			Probability: c.probabilities[i].Value() / in.weight, Share: counts.weightAt(i, 1).weight / in.weight}

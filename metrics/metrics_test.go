@@ -166,8 +166,8 @@ func TestSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i := range 200 {
 		numbers, exact, least, most := make([]float64, rng.IntN(60)), new(big.Rat), -70, 70
-		if i%20 == 0 { // subnormal numbers, too, and more numbers than AddAll adds at once
-			numbers, least, most = make([]float64, 2*mostAtOnce+rng.IntN(9)), -1074, 960
+		if i%20 == 0 { // subnormal numbers, too, and more numbers than addAll adds at once
+			numbers, least, most = make([]float64, 2*mostNumbersAtOnce+rng.IntN(9)), -1074, 960
 		}
 		for i := range numbers {
 			numbers[i] = math.Ldexp(rng.Float64()-0.5, least+rng.IntN(most-least))
@@ -189,8 +189,8 @@ func TestSum(t *testing.T) {
 				t.Fatalf("sum of %v is %v, want %v", numbers, got, want)
 			}
 			s = Sum{}
-			s.AddAll(numbers[:len(numbers)/3])
-			s.AddAll(numbers[len(numbers)/3:])
+			s.addAll(numbers[:len(numbers)/3])
+			s.addAll(numbers[len(numbers)/3:])
 			if got := s.Value(); got != want {
 				t.Fatalf("sum of all of %v is %v, want %v", numbers, got, want)
 			}
@@ -207,7 +207,7 @@ func TestSum(t *testing.T) {
 			s.Add(v)
 		}
 		var all Sum
-		all.AddAll(c.numbers)
+		all.addAll(c.numbers)
 		for _, got := range []float64{s.Value(), all.Value()} {
 			if got != c.want && (got == got || c.want == c.want) {
 				t.Errorf("sum of %v is %v, want %v", c.numbers, got, c.want)
@@ -228,9 +228,9 @@ func BenchmarkSum(b *testing.B) {
 			s.Add(numbers[i%len(numbers)])
 		}
 	})
-	b.Run("AddAll", func(b *testing.B) {
+	b.Run("addAll", func(b *testing.B) {
 		for n := b.N; n > 0; n -= len(numbers) {
-			s.AddAll(numbers[:min(n, len(numbers))])
+			s.addAll(numbers[:min(n, len(numbers))])
 		}
 	})
 }

@@ -84,6 +84,7 @@ func (s *Scores) split(scores, labels []float32) {
 // lengthen returns scores with n more elements. If memory has to be copied, it grows to twice its size.
 func lengthen(scores []float32, n int) []float32 {
 	if cap(scores)-len(scores) < n {
+		// slices.Grow would clear the new elements too, which brings in their pages
 		bigger := make([]float32, len(scores), len(scores)+max(n, len(scores)))
 		copy(bigger, scores)
 		scores = bigger

@@ -30,27 +30,27 @@ func (s *Sum) Add(x float64) {
 	s.parts = append(kept, x)
 }
 
-// AddAll adds numbers, in a fraction of the time of Add.
-func (s *Sum) AddAll(values []float64) {
+// addAll adds numbers, in a fraction of the time of Add.
+func (s *Sum) addAll(values []float64) {
 	for n := 0; len(values) > 0; values = values[n:] {
-		n = min(len(values), mostAtOnce)
-		s.addLimbs(values[:n])
+		n = min(len(values), mostNumbersAtOnce)
+		s.addByLimbs(values[:n])
 	}
 }
 
-// A sum of up to mostAtOnce numbers is an integer of 32-bit limbs: limb k counts 2^(32k-1075), and takes 53 bits of each number
-// (Neal 2015, "Fast exact summation using small and large superaccumulators"). Numbers outside of leastExponent to
+// A sum of up to mostNumbersAtOnce numbers is an integer of 32-bit limbs: limb k counts 2^(32k-1075), and takes 53 bits of each
+// number (Neal 2015, "Fast exact summation using small and large superaccumulators"). Numbers outside of leastExponent to
 // endExponent, biased as in a float64, have no limbs here.
 const (
 	limbBits                   = 32
-	limbs                      = 64
-	mostAtOnce                 = 512
-	leastExponent, endExponent = 2 * limbBits, (limbs - 2) * limbBits
+	limbCount                  = 64
+	mostNumbersAtOnce          = 512
+	leastExponent, endExponent = 2 * limbBits, (limbCount - 2) * limbBits
 )
 
-// addLimbs is AddAll for at most mostAtOnce numbers.
-func (s *Sum) addLimbs(values []float64) {
-	var sum [limbs]int64
+// addByLimbs is addAll for at most mostNumbersAtOnce numbers.
+func (s *Sum) addByLimbs(values []float64) {
+	var limbs [limbCount]int64
 	for _, v := range values {
 		bits := math.Float64bits(v)
 		exponent := bits >> 52 & (1<<11 - 1)
@@ -62,11 +62,11 @@ func (s *Sum) addLimbs(values []float64) {
 		}
 		mantissa, shift, sign := bits&(1<<52-1)|1<<52, exponent%limbBits, int64(bits)>>63
 		low, high := int64(mantissa<<shift&(1<<limbBits-1)), int64(mantissa>>(limbBits-shift))
-		at := sum[exponent/limbBits%(limbs-1):]
+		at := limbs[exponent/limbBits%(limbCount-1):]
 		at[0] += (low ^ sign) - sign
 		at[1] += (high ^ sign) - sign
 	}
-	for k, n := range sum {
+	for k, n := range limbs {
 		if n != 0 {
 			unit := math.Ldexp(1, limbBits*k-1075)
 			s.Add(float64(n>>limbBits) * math.Ldexp(unit, limbBits))
@@ -104,7 +104,7 @@ type Mean struct{ sum, weight Sum }
 // Add adds numbers with their weights. If weights is nil, each number counts once.
 func (m *Mean) Add(values, weights []float64) {
 	if weights == nil {
-		m.sum.AddAll(values)
+		m.sum.addAll(values)
 		m.weight.Add(float64(len(values)))
 		return
 	}

@@ -71,7 +71,8 @@ func (p *Panel) Load(rows *block.Block) {
 		}
 		return
 	}
-	p.widen(rows, 0, 0, p.rows)
+	p.makeWide()
+	WidenPanel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
 }
 
 // LoadRows fills the panel with the rows of a block that have the given numbers, in ascending order.
@@ -79,11 +80,8 @@ func (p *Panel) LoadRows(from *block.Block, numbers []int32) {
 	p.rows, p.sparse, p.isCentred = len(numbers), nil, false
 	switch {
 	case from.Sparse == nil:
-		for first, end := 0, 0; first < len(numbers); first = end {
-			for end = first + 1; end < len(numbers) && int(numbers[end]) == int(numbers[first])+end-first; end++ {
-			}
-			p.widen(from, int(numbers[first]), first, end-first)
-		}
+		p.makeWide()
+		WidenRows(p.wide, from, numbers, p.ones, p.cols, Pad(p.cols)/cols)
 	case from.Centring != nil:
 		p.sparse, p.isCentred = from.Sparse, true
 		p.beginCentred()
@@ -102,12 +100,10 @@ func (p *Panel) LoadRows(from *block.Block, numbers []int32) {
 	}
 }
 
-// widen writes n dense rows from row first on to the panel, as its rows from row at on.
-func (p *Panel) widen(rows *block.Block, first, at, n int) {
+func (p *Panel) makeWide() {
 	if p.wide == nil {
 		p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
 	}
-	WidenPanel(p.wide[at*cols:], rows.X[first*rows.Stride:], p.ones[:n], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
 }
 
 func (p *Panel) beginCentred() { p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0] }
@@ -122,9 +118,7 @@ func (p *Panel) centre(rows *block.Block, r int) {
 func (p *Panel) LoadSquares(of *Panel) {
 	p.rows, p.sparse = of.rows, of.sparse
 	if p.sparse == nil {
-		if p.wide == nil {
-			p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
-		}
+		p.makeWide()
 		for j := 0; j < len(of.wide); j += panelSize {
 			squares := p.wide[j:][:p.rows*cols]
 			for i, v := range of.wide[j:][:len(squares)] {

@@ -92,6 +92,16 @@ const widenedRows = 4
 
 var ones = slices.Repeat([]float64{1}, PanelRows)
 
+// WidenRows is WidenPanel for the rows of a dense block that have the given numbers, in ascending order.
+func WidenRows(panel []float64, b *block.Block, numbers []int32, s []float64, cols, blocks int) {
+	for first, end := 0, 0; first < len(numbers); first = end {
+		for end = first + 1; end < len(numbers) && int(numbers[end]) == int(numbers[first])+end-first; end++ {
+		}
+		x := b.X[int(numbers[first])*b.Stride:]
+		WidenPanel(panel[first*microkernel.BlockCols:], x, s[first:end], b.Stride, cols, blocks, b.Centring)
+	}
+}
+
 // WidenPanel writes rows x of cols columns, times the square roots of s, to a panel: blocks of microkernel.BlockCols
 // columns, each with PanelRows rows. It writes only the first blocks blocks. A product of two elements of a row then
 // contains the row's weight once. x are rows of a dense block with the centring c, which may be nil.

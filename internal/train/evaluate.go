@@ -114,12 +114,12 @@ func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 // add adds the rows of a block with their scores. It uses only the number, the labels and the weights of the block.
 func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	positive := e.spec.PositiveClass()
-	var wrong []int // rows
+	var wrongRows []int
 	for r, y := range b.Y {
 		class, predicted := predict.LabelClass(y, len(scores), positive), predict.PredictedClassAbove(scores, r, positive, e.threshold)
 		e.Confusion.Add(class, predicted, b.Weight(r))
 		if class != predicted {
-			wrong = append(wrong, r)
+			wrongRows = append(wrongRows, r)
 		}
 	}
 	var p [][]float32
@@ -137,7 +137,7 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	case e.ClassScores != nil:
 		e.ClassScores.Add(scores, b.Y, b.W)
 	}
-	e.addWorstRows(b, wrong, scores, p, losses)
+	e.addWorstRows(b, wrongRows, scores, p, losses)
 }
 
 // addProbabilities adds the probabilities of each class for the rows of a block.
@@ -155,11 +155,11 @@ func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
 // mostWorstRows is the largest length of WorstRows.
 const mostWorstRows = 10
 
-// addWorstRows adds the wrong rows of a block to WorstRows. p and losses are the probabilities and the log losses; nil
-// without probabilities.
-func (e *Evaluation) addWorstRows(b *block.Block, wrong []int, scores, p [][]float32, losses []float64) {
+// addWorstRows adds the wrong rows of a block, by their numbers in it, to WorstRows. p and losses are the probabilities and
+// the log losses; nil without probabilities.
+func (e *Evaluation) addWorstRows(b *block.Block, wrongRows []int, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
-	for _, r := range wrong {
+	for _, r := range wrongRows {
 		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(b.Y[r], len(scores), positive),
 			Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
 		if p != nil {

@@ -8,13 +8,13 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// A file with more than maxMessages messages, or with more than mostRowsOfByte rows for each byte, must be read to count its
+// A file with more than maxMessages messages, or with more than maxRowsPerByte rows for each byte, must be read to count its
 // rows. maxMessages bounds the time that opening a file takes: a message takes 2.5 µs. A row takes at least a bit, unless
 // the data is compressed or null. Therefore a wrong claim can't be large.
 const (
-	maxMessages    = 1 << 16
-	mostRowsOfByte = 8
-	slotLength     = 4 // of RecordBatch
+	maxMessages      = 1 << 16
+	maxRowsPerByte   = 8
+	recordLengthSlot = 4 // of RecordBatch
 )
 
 // claimedRows returns the number of rows that the records of a local file claim in the metadata of their messages. It
@@ -42,7 +42,7 @@ func (m *Messages) claimedRows() (rows int64) {
 				return nil
 			})
 		}
-		if err != nil || body < 0 || more < 0 || more > mostRowsOfByte*m.size-rows {
+		if err != nil || body < 0 || more < 0 || more > maxRowsPerByte*m.size-rows {
 			return -1
 		}
 		if _, err := file.Seek(body-int64(ahead.Buffered()), io.SeekCurrent); err != nil {
@@ -61,5 +61,5 @@ func rowsOf(meta []byte) int64 {
 	if kind != messageRecord {
 		return 0
 	}
-	return record.GetInt64Slot(slotLength, 0)
+	return record.GetInt64Slot(recordLengthSlot, 0)
 }

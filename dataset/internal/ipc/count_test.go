@@ -107,7 +107,7 @@ func ofLength(data []byte, rows, claim int64) []byte {
 		}
 		meta := data[at+8:][:size]
 		if kind, record, _ := headerOf(meta); kind == messageRecord && rowsOf(meta) == rows {
-			binary.LittleEndian.PutUint64(meta[int(record.Pos)+int(record.Offset(slotLength)):], uint64(claim))
+			binary.LittleEndian.PutUint64(meta[int(record.Pos)+int(record.Offset(recordLengthSlot)):], uint64(claim))
 		}
 		at += 8 + size + int(ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil)).BodyLen())
 	}
@@ -128,7 +128,7 @@ func TestUnbelieved(t *testing.T) {
 	}
 	require.NoError(t, w.Close())
 	data := out.Bytes()
-	most := mostRowsOfByte * int64(len(data))
+	most := maxRowsPerByte * int64(len(data))
 	for claim, want := range map[int64]int64{2: 4, most / 2: most, most/2 + 1: -1, 1 << 62: -1, math.MaxInt64: -1} {
 		if got, _, err := claimedAndRead(t, path, ofLength(data, 3, claim)); got != want || err == nil {
 			t.Errorf("two records of %d rows: %d are believed, want %d, error %v", claim, got, want, err)

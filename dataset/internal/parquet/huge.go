@@ -13,18 +13,18 @@ import (
 // longer to provide and clear the small pages of a buffer than the program takes to fill the buffer. The garbage
 // collector frees a chunk when no buffer in it is in use, so this allocator suits buffers that are reused.
 type hugeAllocator struct {
-	mu    sync.Mutex
-	rest  []byte
-	chunk int // size of the last chunk in bytes
+	mu         sync.Mutex
+	rest       []byte
+	chunkBytes int // of the last chunk
 }
 
 // The first chunk has no huge pages: a small file needs few bytes, and the system clears a huge page whole. Each chunk is
-// chunkGrowth times as large as the last one, up to hugeChunk.
+// chunkGrowth times as large as the last one, up to hugeChunkBytes.
 const (
-	firstChunk       = 512 << 10
+	firstChunkBytes  = 512 << 10
 	chunkGrowth      = 8
-	hugeChunk        = 8 << 20
-	minHuge, maxHuge = 4 << 10, hugeChunk / 4
+	hugeChunkBytes   = 8 << 20
+	minHuge, maxHuge = 4 << 10, hugeChunkBytes / 4
 	bufferAlign      = 64
 )
 
@@ -45,9 +45,9 @@ func (a *hugeAllocator) Allocate(n int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if size > len(a.rest) {
-		a.chunk = min(max(firstChunk, size, a.chunk*chunkGrowth), hugeChunk)
-		words := block.Alloc[float64](a.chunk / 8)
-		a.rest = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), a.chunk)
+		a.chunkBytes = min(max(firstChunkBytes, size, a.chunkBytes*chunkGrowth), hugeChunkBytes)
+		words := block.Alloc[float64](a.chunkBytes / 8)
+		a.rest = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), a.chunkBytes)
 	}
 	b := a.rest[:n:n]
 	a.rest = a.rest[size:]

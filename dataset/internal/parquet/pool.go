@@ -135,7 +135,7 @@ func (p *Pool) get(n, limit int) *Buffer {
 }
 
 // leastHuge is the smallest Limit of a pool with huge pages: a chunk of them stays in memory while a single buffer in it is in use.
-const leastHuge = 32 * hugeChunk
+const leastHuge = 32 * hugeChunkBytes
 
 func (p *Pool) allocate(n int) []byte {
 	if _, is := p.mem.(*hugeAllocator); is && p.Limit > 0 && p.Limit < leastHuge {

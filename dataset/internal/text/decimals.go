@@ -28,14 +28,14 @@ const ahead = 64
 
 // A run is neighbouring fields that are numbers or not selected. It keeps the numbers of some records, to add them to each column at once.
 type run struct {
-	first     int       // the first field
-	columns   []*cells  // for each field its column, or nil if it isn't selected
-	must      []uint32  // for each field, the bits of a form, of DecimalWhole and DecimalLong, that its column depends on
-	keptTexts []int     // fields whose column keeps texts: each number must be canonical
-	integers  []int     // fields whose column had integers at first
-	seen      []int     // fields whose column refuses integers with leading zeros, or counts forms
-	records   int       // number of kept records
-	values    []float64 // of the kept records, and of the next one
+	first         int       // the first field
+	columns       []*cells  // for each field its column, or nil if it isn't selected
+	must          []uint32  // for each field, the bits of a form, of DecimalWhole and DecimalLong, that its column depends on
+	keptTexts     []int     // fields whose column keeps texts: each number must be canonical
+	integerFields []int     // fields whose column had integers at first
+	seen          []int     // fields whose column refuses integers with leading zeros, or counts forms
+	records       int       // number of kept records
+	values        []float64 // of the kept records, and of the next one
 }
 
 func (f *CsvFile) newDecimals() (d decimals) {
@@ -75,7 +75,7 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 			r.must = make([]uint32, len(r.columns))
 			for i, c := range r.columns {
 				if r.expect(i); c != nil && c.typ == arrow.INT64 {
-					r.integers = append(r.integers, i)
+					r.integerFields = append(r.integerFields, i)
 				}
 			}
 			r.values = make([]float64, keptRecords(len(r.columns))*len(r.columns))
@@ -241,8 +241,8 @@ func (d *decimals) records(s *scanner) (n int) {
 	}
 	width := len(r.columns)
 	values := r.values[r.records*width:]
-	n = d.fullCount(s, width, d.scanLines(s, r, values))
-	n = d.keptCount(s, r, values[:n*width])
+	n = d.fullRecordCount(s, width, d.scanLines(s, r, values))
+	n = d.keptRecordCount(s, r, values[:n*width])
 	if n == 0 {
 		d.wait, d.pause = d.pause, min(2*d.pause+1, 63)
 		return 0
@@ -256,8 +256,8 @@ func (d *decimals) records(s *scanner) (n int) {
 	return n
 }
 
-// fullCount returns how many of the records that scanLines read have a number in each field. count is the number of their numbers.
-func (d *decimals) fullCount(s *scanner, width, count int) (n int) {
+// fullRecordCount returns how many of the records that scanLines read have a number in each field. count is the number of their numbers.
+func (d *decimals) fullRecordCount(s *scanner, width, count int) (n int) {
 	behind := s.pos
 	for last := width - 1; last < count && s.text[d.end(s, last)] == '\n'; last += width {
 		n, behind = n+1, d.end(s, last)+1
@@ -274,16 +274,16 @@ func (d *decimals) fullCount(s *scanner, width, count int) (n int) {
 	}
 }
 
-// keptCount returns how many of the first records the columns of the run r, which has all fields, can hold. values are their numbers.
-func (d *decimals) keptCount(s *scanner, r *run, values []float64) (n int) {
+// keptRecordCount returns how many of the first records the columns of the run r, which has all fields, can hold. values are their numbers.
+func (d *decimals) keptRecordCount(s *scanner, r *run, values []float64) (n int) {
 	forms, width := d.forms[:len(values)], len(r.columns)
-	odd, integers := oddities(forms), r.integers
+	odd, integerFields := oddities(forms), r.integerFields
 	if odd&kernel.DecimalWhole == 0 {
-		integers = nil
+		integerFields = nil
 	}
 	plain := odd&kernel.DecimalLong == 0 && (odd&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
 	for ; len(forms) > 0; n++ {
-		fits := plain && areWhole(forms, integers) || !plain && r.fits(values[n*width:][:width], forms[:width])
+		fits := plain && areWhole(forms, integerFields) || !plain && r.fits(values[n*width:][:width], forms[:width])
 		if !fits || !d.written(s, r, n*width) {
 			break
 		}
