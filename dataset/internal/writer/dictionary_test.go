@@ -2,6 +2,7 @@ package writer
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
@@ -74,6 +75,51 @@ func TestKeys(t *testing.T) {
 		}
 		if least != values[0] || most != values[len(values)-1] {
 			t.Errorf("%s: bounds %q and %q of %q", name, least, most, values)
+		}
+	}
+}
+
+// TestKeyPages: dictionaries of every size a byte allows, rows around the groups of eight of packed keys, columns without nulls, with
+// some and of nulls alone, and slices give the rows that were written, in row groups of several parts.
+func TestKeyPages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(60, 1))
+	for range 400 {
+		values := make([]int64, 1+rng.IntN(1<<(1+rng.IntN(8))))
+		for i := range values {
+			values[i] = int64(i*i) - 99
+		}
+		column0 := datatest.Column("", values, nil).Array
+		typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: column0.DataType()}
+		nullable, nulls := rng.IntN(2) == 0, rng.IntN(3) // in threes of rows
+		schema := arrow.NewSchema([]arrow.Field{{Name: "prediction", Type: typ, Nullable: nullable}}, nil)
+		var records []arrow.Record
+		var want []string
+		for range 1 + rng.IntN(3) {
+			keys := make([]int, 1+rng.IntN(40))
+			used := 1 + rng.IntN(len(values))
+			for i := range keys {
+				keys[i] = rng.IntN(used)
+				if nullable && rng.IntN(2) < nulls {
+					keys[i] = -1
+				}
+			}
+			from := rng.IntN(len(keys))
+			d := array.NewSlice(column.NewDictionary(column0, keys), int64(from), int64(len(keys)))
+			records = append(records, array.NewRecord(schema, []arrow.Array{d}, int64(d.Len())))
+			for i := range d.Len() {
+				want = append(want, d.ValueStr(i))
+			}
+		}
+		codec := []string{"none", "snappy"}[rng.IntN(2)]
+		read := readParquet(t, written(t, inParquet(ParquetOptions{Compression: codec, GroupRows: int64(1 + rng.IntN(60))}), records...))
+		var got []string
+		for _, chunk := range read.Column(0).Data().Chunks() {
+			for i := range chunk.Len() {
+				got = append(got, chunk.ValueStr(i))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d values, nullable %t, %s: rows %q, want %q", len(values), nullable, codec, got, want)
 		}
 	}
 }

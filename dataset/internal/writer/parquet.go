@@ -43,19 +43,19 @@ var WriteCodecs = map[string]compress.Compression{
 // its values.
 type Parquet struct {
 	ctx    context.Context
-	file   *file.Writer
-	props  *parquet.WriterProperties // file uses the same properties
+	groups *rowGroups
+	props  *parquet.WriterProperties // of groups
 	base   []parquet.WriterProperty
 	schema *arrow.Schema // schema of plain columns
 	Groups grouping
 	held   []heldRows // rows of the row group that is being filled
 	levels levels
-	out    *tail
 }
 
 // heldRows are copies of rows.
 type heldRows struct {
 	columns []arrow.Array
+	count   int64
 	bytes   int64 // of their values
 }
 
@@ -65,18 +65,6 @@ const pageBytes = 1 << 20
 
 // partBytes is the approximate number of bytes that Arrow takes for a column of a part, in addition to its values.
 const partBytes = 512
-
-// tail records the last bytes written: a complete Parquet file ends with its magic number.
-type tail struct {
-	io.Writer
-	last string
-}
-
-// Write writes p and records its last 4 bytes.
-func (t *tail) Write(p []byte) (int, error) {
-	t.last = string(p[max(0, len(p)-4):])
-	return t.Writer.Write(p)
-}
 
 // A ParquetOptions is the options of a Parquet file; see WriterOptions.
 type ParquetOptions struct {
@@ -127,16 +115,15 @@ func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt Pa
 	if err != nil {
 		return nil, err
 	}
-	e := &Parquet{ctx: ctx, props: props, base: options, schema: schema,
-		Groups: grouping{maxRows: opt.GroupRows, MaxBytes: groupBytes}, out: &tail{Writer: out}}
+	e := &Parquet{ctx: ctx, props: props, base: options, schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: groupBytes}}
 	meta := metadata.KeyValueMetadata{}
 	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
 		if err := meta.Append(key, opt.Metadata[key]); err != nil {
 			return nil, err
 		}
 	}
-	e.file = file.NewParquetWriter(e.out, root, file.WithWriterProps(props), file.WithWriteMetadata(meta))
-	return e, nil
+	e.groups, err = newRowGroups(out, root, props, meta)
+	return e, err
 }
 
 // parquetSchema returns the schema of the columns that plainColumn returns.
@@ -189,7 +176,7 @@ const joinedParts = 16
 
 // hold adds a copy of rows to the row group. It joins small parts of about the same size, and repeats this for the result.
 func (e *Parquet) hold(columns []arrow.Array, rows rowRange) error {
-	last := heldRows{make([]arrow.Array, len(columns)), rows.bytes}
+	last := heldRows{make([]arrow.Array, len(columns)), rows.hi - rows.lo, rows.bytes}
 	for i, c := range columns {
 		last.columns[i] = array.NewSlice(c, rows.lo, rows.hi)
 		defer last.columns[i].Release()
@@ -234,6 +221,7 @@ func (e *Parquet) join(first, last int) error {
 		}
 	}
 	for _, part := range e.held[first:last] {
+		joined.count += part.count
 		joined.bytes += part.bytes
 	}
 	e.held = slices.Replace(e.held, first, last, joined)
@@ -254,24 +242,14 @@ func (e *Parquet) writeGroup() error {
 		}
 	}
 	e.measure()
-	group := e.file.AppendRowGroup()
-	for i := range e.schema.NumFields() {
-		if err := e.ctx.Err(); err != nil {
-			return err
-		}
-		w, err := group.NextColumn()
-		if err != nil {
-			return err
-		}
-		for _, part := range e.held {
-			if err := e.writeColumn(w, i, part.columns[i]); err != nil {
-				return err
-			}
-		}
+	rows := int64(0)
+	for _, part := range e.held {
+		rows += part.count
 	}
+	err := e.groups.add(int(rows), e.writeColumn)
 	clear(e.held)
 	e.held = e.held[:0]
-	return group.Close()
+	return err
 }
 
 // measure turns off the statistics of columns with long texts for the next row group: Arrow keeps the smallest and
@@ -296,8 +274,34 @@ func longest(a arrow.Array) (bytes int) {
 	return bytes
 }
 
-// writeColumn adds values to column i of a row group. It adds long texts in several steps.
-func (e *Parquet) writeColumn(w file.ColumnChunkWriter, i int, col arrow.Array) error {
+// writeColumn writes column i of a row group.
+func (e *Parquet) writeColumn(i int, c chunk) error {
+	if err := e.ctx.Err(); err != nil {
+		return err
+	}
+	parts := make([]arrow.Array, len(e.held))
+	for k, part := range e.held {
+		parts[k] = part.columns[i]
+	}
+	if keys := commonKeys(parts); keys != nil {
+		return c.writeKeys(keys)
+	}
+	w := file.NewColumnChunkWriter(c.meta, c.pages, c.props)
+	for _, part := range parts {
+		if err := e.writePart(w, i, part); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// writePart adds values to column i of a row group. It adds long texts in several steps.
+func (e *Parquet) writePart(w file.ColumnChunkWriter, i int, col arrow.Array) error {
+	col, err := plainColumn(col)
+	if err != nil {
+		return err
+	}
+	defer col.Release()
 	size := column.RowSizes(col)
 	for lo, n := 0, col.Len(); lo < n; {
 		hi := n
@@ -323,16 +327,9 @@ func (e *Parquet) writeValues(w file.ColumnChunkWriter, i int, col arrow.Array) 
 	return writeValues(w, col, &e.levels)
 }
 
-// Finish writes the rest of the file. It checks that the footer was written, because Arrow's Close returns nil if it
-// couldn't make a footer.
+// Finish writes the rest of the file.
 func (e *Parquet) Finish() error {
-	if err := errors.Join(e.writeGroup(), e.file.Close()); err != nil {
-		return err
-	}
-	if e.out.last != "PAR1" {
-		return errors.New("its footer couldn't be made")
-	}
-	return nil
+	return errors.Join(e.writeGroup(), e.groups.finish())
 }
 
 // levels are Parquet's definition and repetition levels of values: they mark nulls and the starts of lists. Each is

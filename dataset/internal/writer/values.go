@@ -96,9 +96,6 @@ func parquetUnit(unit arrow.TimeUnit) pschema.TimeUnitType {
 
 // writeValues adds the values that aren't null, and the levels, to a column of a row group.
 func writeValues(w file.ColumnChunkWriter, a arrow.Array, l *levels) (err error) {
-	if d, is := a.(*array.Dictionary); is {
-		return writeKeys(w, d, l)
-	}
 	switch w := w.(type) {
 	case *file.BooleanColumnChunkWriter:
 		_, err = w.WriteBatch(gathered(a, a.(*array.Boolean).Value), l.def, l.rep)
