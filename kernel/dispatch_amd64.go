@@ -242,3 +242,12 @@ func decimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 		return ref.DecimalsF32(values, forms, text, at, comma, stop)
 	}
 }
+
+func oddStartF32(text []byte, comma uint8) (odd uint64) {
+	switch {
+	case level >= AVX2:
+		return avx2.OddStartF32(text, comma)
+	default:
+		return ref.OddStartF32(text, comma)
+	}
+}

@@ -107,3 +107,7 @@ func expF32(y, x []float32) {
 func decimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n, end int) {
 	return ref.DecimalsF32(values, forms, text, at, comma, stop)
 }
+
+func oddStartF32(text []byte, comma uint8) (odd uint64) {
+	return ref.OddStartF32(text, comma)
+}

@@ -1,6 +1,9 @@
 package kernel
 
-import "halfspace/internal/parallel"
+import (
+	"halfspace/asm/ref"
+	"halfspace/internal/parallel"
+)
 
 // DecimalsBefore is the number of bytes that text has before the first number of Decimals.
 const DecimalsBefore = 32
@@ -47,6 +50,21 @@ func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte,
 	parallel.RaceWrite(values[:n])
 	parallel.RaceWrite(forms[:n])
 	return n, end
+}
+
+// OddStart tells whether a number of delimited text begins with a point, or with a zero and another digit, behind a minus or not. It
+// looks behind each comma and line break that has three bytes behind it.
+func OddStart(text []byte, comma byte) bool {
+	const least = 35 // bytes of a call
+	for len(text) >= least {
+		part := text[:min(len(text), panelBytes)]
+		text = text[len(part)-3:]
+		parallel.RaceRead(part)
+		if oddStartF32(part, comma) != 0 {
+			return true
+		}
+	}
+	return ref.OddStartF32(text, comma) != 0
 }
 
 // Bits of the form of a number that Decimals read.

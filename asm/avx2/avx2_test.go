@@ -44,6 +44,7 @@ var (
 		NarrowWhole:    avx2.NarrowWholeF32,
 		Exp:            avx2.ExpF32,
 		Decimals:       avx2.DecimalsF32,
+		OddStart:       avx2.OddStartF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:         avx2.DotF64,

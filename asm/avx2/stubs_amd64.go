@@ -169,6 +169,11 @@ func LogisticF64(z, factor, curvature, loss, y []float64)
 //go:noescape
 func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n, end int)
 
+// OddStartF32 returns 1 if a number of delimited text has an odd start, else 0. See asm/README.md.
+//
+//go:noescape
+func OddStartF32(text []byte, comma uint8) (odd uint64)
+
 // TileF32 multiplies packed panels of MR rows by one of NR columns. See asm/README.md.
 //
 //go:noescape

@@ -105,3 +105,19 @@ var divisors = func() (d [64 + 33]float64) {
 	d[32], d[64+32] = 1, -1
 	return d
 }()
+
+func OddStartF32(text []byte, comma uint8) (odd uint64) {
+	for i := 0; i+3 < len(text); i++ {
+		if text[i] != comma && text[i] != '\n' {
+			continue
+		}
+		first, second := text[i+1], text[i+2]
+		if first == '-' {
+			first, second = second, text[i+3]
+		}
+		if first == '.' || first == '0' && second-'0' < 10 {
+			return 1
+		}
+	}
+	return 0
+}

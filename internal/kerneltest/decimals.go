@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +25,32 @@ func (h *harness[T]) decimals(t *testing.T) {
 			got, to := h.got.Decimals(d, f, Put(h.buffers[2], p, text), at, ',', stop)
 			if got != count || to != end || !sameBits(d, values) || !slices.Equal(f, forms) {
 				t.Fatalf("%s: %d numbers to %d: %x %x, want %d to %d: %x %x", what, got, to, d, f, count, end, values, forms)
+			}
+		})
+	}
+}
+
+// oddStart tests texts of few bytes, so that odd starts stand at every place, and texts without one.
+func (h *harness[T]) oddStart(t *testing.T) {
+	for n := range 2000 {
+		text := make([]byte, 35+h.rng.IntN(100))
+		rare := 1 + h.rng.IntN(40) // one of as many bytes is no digit from 1 to 8
+		for i := range text {
+			if text[i] = '1' + byte(h.rng.IntN(8)); h.rng.IntN(rare) == 0 {
+				text[i] = ",\n-.09/:"[h.rng.IntN(8)]
+			}
+		}
+		want := uint64(0)
+		for i, b := range text[:len(text)-3] {
+			start := strings.TrimPrefix(string(text[i+1:i+4]), "-")
+			zeros := start[0] == '0' && start[1] >= '0' && start[1] <= '9'
+			if (b == ',' || b == '\n') && (zeros || start[0] == '.') {
+				want = 1
+			}
+		}
+		h.try(t, fmt.Sprintf("text %d, %q", n, text), h.edges(), func(what string, p Place) {
+			if got := h.got.OddStart(Put(h.buffers[0], p, text), ','); got != want || h.want.OddStart(text, ',') != want {
+				t.Fatalf("%s: %d, the twin %d, want %d", what, got, h.want.OddStart(text, ','), want)
 			}
 		})
 	}

@@ -55,6 +55,7 @@ type Set[T Float] struct {
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
 
 	Decimals func(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (int, int) // for float32 alone
+	OddStart func(text []byte, comma uint8) uint64                                                            // for float32 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -90,6 +91,7 @@ var (
 		NarrowWhole:    ref.NarrowWholeF32,
 		Exp:            ref.ExpF32,
 		Decimals:       ref.DecimalsF32,
+		OddStart:       ref.OddStartF32,
 	}
 	F64 = Set[float64]{
 		Dot:         ref.DotF64,
@@ -160,6 +162,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Narrow", got.Narrow != nil, h.narrow},
 		{"NarrowWhole", got.NarrowWhole != nil, h.narrowWhole},
 		{"Decimals", got.Decimals != nil, h.decimals},
+		{"OddStart", got.OddStart != nil, h.oddStart},
 		{"Exp", got.Exp != nil, func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) }},
 		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},
 		{"Log1p", got.Log1p != nil, func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) }},

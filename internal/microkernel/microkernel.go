@@ -21,7 +21,7 @@ var avx512Forms = []string{"Bounds", "BoundsWeighted", "EpochAdaptive", "Exp", "
 	"Peak", "RankKUpdate", "Scores", "Sigmoid", "Stream", "Tile"}
 
 // noNEONForms are the kernels that asm/neon lacks. At level NEON these functions run pure Go.
-var noNEONForms = []string{"CopyNonTemporal", "Decimals", "Fence", "Narrow", "NarrowWhole"}
+var noNEONForms = []string{"CopyNonTemporal", "Decimals", "Fence", "Narrow", "NarrowWhole", "OddStart"}
 
 // Form returns the instruction set of the code that kernels run at the active level. If the functions
 // differ, it returns the widest. The names are the names of the kernels without the element type, such as Dot.

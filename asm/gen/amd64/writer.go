@@ -80,6 +80,7 @@ var kernels = []Kernel{
 	{"log1p", (*Writer).log1p},
 	{"logistic", (*Writer).logistic},
 	{"decimals", (*Writer).decimals},
+	{"odd_start", (*Writer).oddStart},
 	{"limits", (*Writer).limits},
 }
 

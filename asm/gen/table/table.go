@@ -89,6 +89,8 @@ var Functions = []Function{
 		Doc: "computes a logistic loss and its derivatives from scores z and signs y."},
 	{Name: "Decimals", Signature: "(values []float64, forms []uint32, text []byte, at int, comma uint8, stop uint64) (n, end int)", Package: Kernel,
 		Doc: "reads decimal numbers of one or more records of delimited text."},
+	{Name: "OddStart", Signature: "(text []byte, comma uint8) (odd uint64)", Package: Kernel,
+		Doc: "returns 1 if a number of delimited text has an odd start, else 0."},
 	{Name: "Tile", Signature: "(c []T, ldc, grow int, a, b []T, add bool)", Package: Microkernel,
 		Shape: []string{"MR", "NR"}, Doc: "multiplies packed panels of MR rows by one of NR columns."},
 	{Name: "ScaleRows", Signature: "(dst []float64, x []T, s []float64, stride, cols int)", Package: Microkernel,

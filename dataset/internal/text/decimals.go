@@ -281,10 +281,14 @@ func (d *decimals) keptRecordCount(s *scanner, r *run, values []float64) (n int)
 	if odd&kernel.DecimalWhole == 0 {
 		integerFields = nil
 	}
+	seen := r.seen
+	if len(seen) > 0 && len(values) > 0 && !d.haveOddStart(s, len(values)) {
+		seen = nil
+	}
 	plain := odd&kernel.DecimalLong == 0 && (odd&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
 	for ; len(forms) > 0; n++ {
 		fits := plain && areWhole(forms, integerFields) || !plain && r.fits(values[n*width:][:width], forms[:width])
-		if !fits || !d.written(s, r, n*width) {
+		if !fits || !d.canonical(s, n*width, r.keptTexts) || d.oddStart(s, n*width, seen) {
 			break
 		}
 		forms = forms[width:]
@@ -317,12 +321,7 @@ func oddities(forms []uint32) uint32 {
 
 // keeps returns true if the columns of a run can hold the values of a record.
 func (d *decimals) keeps(s *scanner, r *run, values []float64) bool {
-	return r.fits(values, d.forms[:len(values)]) && d.written(s, r, 0)
-}
-
-// written returns true if the numbers of a record, from number first of those that were read, are written as the columns of a run want.
-func (d *decimals) written(s *scanner, r *run, first int) bool {
-	return d.canonical(s, first, r.keptTexts) && !d.oddStart(s, first, r.seen)
+	return r.fits(values, d.forms[:len(values)]) && d.canonical(s, 0, r.keptTexts) && !d.oddStart(s, 0, r.seen)
 }
 
 // scanLines reads numbers of records, up to as many as values has. In columns of numbers, they may have an exponent. It returns how many.
@@ -370,6 +369,12 @@ func (d *decimals) canonical(s *scanner, first int, numbers []int) bool {
 		}
 	}
 	return true
+}
+
+// haveOddStart returns true if any of the first numbers that were read may have an odd start.
+func (d *decimals) haveOddStart(s *scanner, count int) bool {
+	behind := d.end(s, count-1) + 3 // a delimiter is looked at if three bytes are behind it
+	return hasOddStart(s.text[s.pos:]) || kernel.OddStart(s.text[s.pos:min(behind, len(s.text))], s.Comma)
 }
 
 // oddStart returns true if a chosen number behind number first has a plus, leading zeros, or no digit before its point.

@@ -34,7 +34,7 @@ func joinable(a, b arrow.Array) bool {
 	return is == same && (!is || array.Equal(d.Dictionary(), e.Dictionary()))
 }
 
-// commonKeys returns the parts of a column that is written as keys: those of one dictionary whose values don't repeat, else nil.
+// commonKeys returns the parts of a column if they have keys of one dictionary, whose values don't repeat, else nil.
 func commonKeys(parts []arrow.Array) []*array.Dictionary {
 	var keys []*array.Dictionary
 	for _, part := range parts {

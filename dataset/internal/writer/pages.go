@@ -38,8 +38,9 @@ func (c *counter) Write(p []byte) (int, error) {
 // Tell returns the number of bytes written.
 func (c *counter) Tell() int64 { return c.bytes }
 
-// newRowGroups begins a file. Each row group takes what props are when it is written.
-func newRowGroups(out io.Writer, root *pschema.GroupNode, props *parquet.WriterProperties, meta metadata.KeyValueMetadata) (*rowGroups, error) {
+// newRowGroups begins a file. The caller may change props between row groups.
+func newRowGroups(out io.Writer, root *pschema.GroupNode, props *parquet.WriterProperties,
+	meta metadata.KeyValueMetadata) (*rowGroups, error) {
 	g := &rowGroups{out: &counter{Writer: out}, props: props, meta: metadata.NewFileMetadataBuilder(pschema.NewSchema(root), props, meta)}
 	_, err := io.WriteString(g.out, parquetMagic)
 	return g, err
