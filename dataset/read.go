@@ -38,8 +38,8 @@ import (
 // A sparse list names the elements that aren't 0. It becomes a feature for each element too. Its type is a list of
 // structures with the fields index and value, a map from integers to numbers, or a structure of two lists, indices
 // and values, as in Spark's vectors. The number of its features is the greatest index in the rows plus 1, or the size
-// in Spark's vectors if that is larger. A null is a list of zeros. Indices that aren't features of a Spec are
-// ignored.
+// in Spark's vectors if that is larger; a dense vector has as many values. A null is a list of zeros. Indices that aren't
+// features of a Spec are ignored.
 //
 // A null, NaN or an infinity is a missing value. A list with a missing element is a missing value too. Nulls
 // determines the treatment of a missing value of a feature: an error, dropping the row, or filling it with 0 or with

@@ -264,6 +264,8 @@ func TestSparseListErrors(t *testing.T) {
 		{two(p.Int8), `[null, {"indices": [1, null], "values": [1, 2]}]`, `row 1: a null in place of an index: ` + range1},
 		{arrow.MapOf(p.Int32, p.Float64), `[[], [{"key": 2147483647, "value": 1}]]`, `row 1: index 2147483647, and a row has at most 1048576 features: leave larger indices out`},
 		{vectorType(), `[null, {"type": 0, "size": 1048577, "indices": [1], "values": [2]}]`, `row 1: a vector of size 1048577, and a row has at most 1048576 features: write a smaller one`},
+		{vectorType(), `[{"type": 1, "values": [1, 2, 3]}, {"type": 1, "values": [1, 2]}]`, `row 1: a vector of 2, where others have 3 (exclude the column with Exclude, or make them equally long)`},
+		{vectorType(), `[{"type": 1, "values": [1]}, {"type": 0, "size": 3, "indices": [2], "values": [1]}]`, `row 0: a vector of 1, where others have 3 (exclude the column with Exclude, or make them equally long)`},
 	} {
 		dir := t.TempDir()
 		for _, name := range []string{"a.parquet", "a.arrow"} {

@@ -342,7 +342,7 @@ def _width(column: Any) -> int:
     """Return the length of the vectors or lists of a column if all are dense and have it, else 0."""
     import pyarrow
     from pyarrow import compute
-    vectors = pyarrow.types.is_struct(column.type) and [field.name for field in column.type] == ["type", "size", "indices", "values"]
+    vectors = _are_vectors(column.type)
     if column.null_count or vectors and compute.any(compute.equal(column.field("type"), 0)).as_py():
         return 0
     lists = column.field("values") if vectors else column
@@ -350,6 +350,11 @@ def _width(column: Any) -> int:
         return 0
     lengths = compute.min_max(compute.list_value_length(lists)).as_py()
     return lengths["min"] if lengths["min"] == lengths["max"] else 0
+
+
+def _are_vectors(kind: Any) -> bool:
+    import pyarrow
+    return pyarrow.types.is_struct(kind) and [field.name for field in kind] == ["type", "size", "indices", "values"]
 
 
 def _with_fixed_lists(batch: Any, widths: list[int]) -> Any:
@@ -463,10 +468,12 @@ def drop(table: str, _: Any) -> None:
 PREDICT_BYTES = 64 << 20  # of rows that one process predicts
 
 
-def predict(shipped: str, model: str, features: list[str], classes: list[Any], probability: bool, batches: Iterator[Any]) -> Iterator[Any]:
+def predict(shipped: str, model: str, features: list[str], width: int, classes: list[Any], probability: bool, batches: Iterator[Any]) -> Iterator[Any]:
     """Yield Arrow batches with columns more: the prediction, the scores of the classes, and their probabilities if asked for."""
     waiting, held = [], 0
     for batch in batches:
+        if len(features) == 1:
+            _check_sizes(batch.column(features[0]), features[0], width)
         waiting.append(batch)
         held += batch.nbytes
         if held >= PREDICT_BYTES:
@@ -474,6 +481,16 @@ def predict(shipped: str, model: str, features: list[str], classes: list[Any], p
             waiting, held = [], 0
     if waiting:
         yield from _predicted(shipped, model, features, classes, probability, waiting)
+
+
+def _check_sizes(column: Any, name: str, width: int) -> None:
+    """Raise an error if some vector has not as many elements as the model has features."""
+    from pyarrow import compute
+    if _are_vectors(column.type):
+        sizes = compute.if_else(compute.equal(column.field("type"), 0), column.field("size"), compute.list_value_length(column.field("values")))
+        for size in compute.unique(compute.filter(sizes, column.is_valid())).to_pylist():
+            if size != width:
+                raise Lost(f"the column {name!r} has a vector of {size} elements, and the model has {width} features")
 
 
 def _predicted(shipped: str, model: str, features: list[str], classes: list[Any], probability: bool, batches: list[Any]) -> Iterator[Any]:

@@ -37,7 +37,7 @@ try:
     from pyspark.ml.util import DefaultParamsReadable, DefaultParamsReader, DefaultParamsWritable, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.functions import array, coalesce, col, struct, unwrap_udt, when
-    from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
+    from pyspark.sql.types import ArrayType, BinaryType, CharType, DoubleType, MapType, StringType, StructField, StructType, VarcharType
 except ImportError as error:
     raise ImportError(f"halfspace.spark needs pyspark, which clusters bring: {error}") from None
 
@@ -116,6 +116,8 @@ class Engine:
         try:
             self._context = spark.sparkContext
         except Exception as error:
+            if type(spark).__name__ != "SparkSession":
+                raise HalfspaceError(f"spark is of type {type(spark).__name__}: give the SparkSession first, then the data") from None
             raise HalfspaceError("spark is a session of Spark Connect, which runs no RDDs: give a classic session, such as that of "
                                  f"SparkSession.builder.master(...): {_line(error)}") from None
         self._memory = _memory(self._context, worker_memory)
@@ -532,13 +534,13 @@ class Classifier(Columns, SparkEstimator, DefaultParamsReadable, DefaultParamsWr
         features, label = self.getFeatures(), self.getOrDefault(self.labelCol)
         weight = self.getOrDefault(self.weightCol) if self.isDefined(self.weightCol) else None
         names = [*features, label, *([weight] if weight else [])]
-        missing = [name for name in names if name not in dataset.columns]
-        if missing:
-            raise HalfspaceError(f"the DataFrame has no column {missing[0]!r}: its columns are {', '.join(map(repr, dataset.columns))}")
+        _check_columns(dataset, names, features)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise HalfspaceError(f"the column {twice[0]!r} is named twice in featuresCol, labelCol and weightCol: name it once")
         options = {name: self.getOrDefault(name) for name in self.options if self.isDefined(self.getParam(name))}
+        if options.get("nulls") == "drop":
+            raise HalfspaceError("nulls is 'drop', which an estimator doesn't take: leave the rows out by dropna of the DataFrame, or fill with 'mean' or 'zero'")
         if "shards" in self.options and "shards" not in options:
             options["shards"] = DEFAULT_SHARDS
         model = _train(dataset.select(*names), label, self.algo, weight, options)
@@ -547,6 +549,19 @@ class Classifier(Columns, SparkEstimator, DefaultParamsReadable, DefaultParamsWr
             if self.isSet(param.name):
                 fitted._set(**{param.name: self.getOrDefault(param.name)})
         return fitted
+
+
+def _check_columns(frame: Any, names: Sequence[str], features: Sequence[str]) -> None:
+    """Raise an error unless a DataFrame has the names, and numbers or vectors in the features."""
+    if not isinstance(frame, DataFrame):
+        raise HalfspaceError(f"the rows are of type {type(frame).__name__}: give a DataFrame of Spark, such as that of spark.createDataFrame")
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise HalfspaceError(f"the DataFrame has no column {missing[0]!r}: its columns are {', '.join(map(repr, frame.columns))}")
+    for field in frame.schema:
+        if field.name in features and isinstance(field.dataType, (StringType, CharType, VarcharType, BinaryType, MapType, StructType)):
+            raise HalfspaceError(f"the column {field.name!r} of featuresCol has values of type {field.dataType.simpleString()}: give numbers or vectors, "
+                                 "such as those that StringIndexer and OneHotEncoder make of texts")
 
 
 def _train(rows: DataFrame, label: str, algo: str, weight: str | None, options: dict[str, Any]) -> Model:
@@ -582,14 +597,18 @@ class ClassificationModel(Columns, SparkModel, MLReadable, MLWritable):
             self.model: Model = Model(text)
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
+        _check_columns(dataset, self.getFeatures(), self.getFeatures())
         columns = [self.getOrDefault(name) for name in ("predictionCol", "rawPredictionCol", "probabilityCol")]
         document, classes = self.model.document, self.model.classes.tolist()
         has_odds = document["algorithm"] in ("logistic", "lda", "ftrl") or document["algorithm"] == "adagrad" and document["options"].get("loss") == "logistic"
         probability = bool(columns[2]) and (has_odds or "calibration" in document)
         types = [DoubleType() if all(isinstance(each, (int, float)) for each in classes) else StringType(), ArrayType(DoubleType()), ArrayType(DoubleType())]
+        for param, name in zip(("predictionCol", "rawPredictionCol", "probabilityCol"), columns[:3 if probability else 2]):
+            if name and name in dataset.columns:
+                raise HalfspaceError(f"the DataFrame has a column {name!r} already: drop it, or give another name as {param}")
         new = [StructField(f"halfspace_{at}", kind) for at, kind in enumerate(types[:3 if probability else 2])]
         cloudpickle.register_pickle_by_value(_executor)
-        work = functools.partial(_executor.predict, _command_for(dataset.sparkSession.sparkContext), self.model.text, self.getFeatures(), classes, probability)
+        work = functools.partial(_executor.predict, _command_for(dataset.sparkSession.sparkContext), self.model.text, self.getFeatures(), len(document["features"]), classes, probability)
         rows = _with_empty_indices(dataset).mapInArrow(work, StructType([*dataset.schema.fields, *new]))
         rows = rows.withColumnRenamed("halfspace_0", columns[0]) if columns[0] else rows.drop("halfspace_0")
         for at in range(1, len(new)):

@@ -476,6 +476,19 @@ def test_columns(spark, files, vectors):
         halfspace.spark.LinearSVC(labelCol="none").fit(vectors)
     with pytest.raises(halfspace.HalfspaceError, match="'label' is named twice"):
         halfspace.spark.LinearSVC(featuresCol=["x0", "label"]).fit(vectors)
+    for features, why in (["x0", "text"], "'text' of featuresCol has values of type string"), (["x0", "y0"], "no column 'y0'"):
+        with pytest.raises(halfspace.HalfspaceError, match=why):
+            halfspace.spark.LinearSVC(featuresCol=features).fit(vectors.selectExpr("x0", "label", "'a' as text"))
+    for change, why in (("x0", "no column 'x1'"), ("*, 1 as prediction", "a column 'prediction' already"), ("x0, string(x1), x2, x3, x4, x5", "'x1' of featuresCol")):
+        with pytest.raises(halfspace.HalfspaceError, match=why):
+            of_list.transform(vectors.selectExpr(*change.split(", ")))
+    for rows in None, table:
+        with pytest.raises(halfspace.HalfspaceError, match="give a DataFrame of Spark"):
+            halfspace.spark.LDA(featuresCol=names).fit(rows)
+    with pytest.raises(halfspace.HalfspaceError, match="doesn't take"):
+        halfspace.spark.LDA(featuresCol=names, nulls="drop").fit(vectors)
+    with pytest.raises(halfspace.HalfspaceError, match="give the SparkSession first"):
+        halfspace.spark.train(files / "dense", "label")
     with pytest.raises(halfspace.HalfspaceError, match="null .*with nulls zero or mean"):
         halfspace.spark.LinearSVC(featuresCol=["x0", "x1"]).fit(vectors.selectExpr("if(x0 > 1, null, x0) as x0", "x1", "label"))
 
@@ -492,6 +505,11 @@ def test_sparse_vectors(spark):
     model = halfspace.spark.LinearSVC().fit(frame)
     scored = model.transform(frame).toPandas()
     assert (scored["prediction"] == scored["label"]).mean() > 0.9 and "probability" not in scored
+    for other in Vectors.sparse(299, [1], [1.0]), Vectors.dense([1.0, 2.0]):
+        with pytest.raises(Exception, match="and the model has 300 features"):
+            model.transform(spark.createDataFrame([(other,)], ["features"])).collect()
+    with pytest.raises(halfspace.HalfspaceError, match="a vector of 2, where others have 3"):
+        halfspace.spark.LinearSVC().fit(spark.createDataFrame([(Vectors.dense(range(2 + n % 2)), n % 2) for n in range(9)], ["features", "label"]))
 
 
 def test_command(files, tmp_path):

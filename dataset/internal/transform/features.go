@@ -248,8 +248,7 @@ func (r *reader) putList(dst []float32, row int, s *scratch) (lost column.Loss, 
 	}
 	from, to := r.list.ValueOffsets(row)
 	if int(to-from) != r.width {
-		return column.None, message.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
-			"equally long)", to-from, r.width)
+		return column.None, r.otherLength("list", int(to-from))
 	}
 	values, lost, i, what := r.read(int(from), int(to), s.values, s)
 	if what != "" {
@@ -259,6 +258,12 @@ func (r *reader) putList(dst []float32, row int, s *scratch) (lost column.Loss, 
 	return lost, ""
 }
 
+// otherLength returns the error text about a list or a vector of n elements, where others have more or fewer.
+func (r *reader) otherLength(kind string, n int) string {
+	return message.Sprintf("a %s of %d, where others have %d (exclude the column with --exclude, or make them equally long)",
+		kind, n, r.width)
+}
+
 // pairsOf returns the elements of a sparse list in ascending order of their features, or an error text. It leaves out
 // elements whose index is no feature, and counts the rows with an element that it leaves out.
 func pairsOf[V float32 | float64](r *reader, view column.View[V], row int, s *pairScratch[V]) (pairs []pair[V],
@@ -266,6 +271,9 @@ func pairsOf[V float32 | float64](r *reader, view column.View[V], row int, s *pa
 	lo, hi, at, what := r.sparse.Row(row)
 	if what != "" {
 		return nil, column.None, what
+	}
+	if at < 0 && hi-lo != r.width {
+		return nil, column.None, r.otherLength("vector", hi-lo)
 	}
 	if hi-lo > len(s.values) {
 		s.values = make([]V, 2*(hi-lo))
