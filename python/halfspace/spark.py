@@ -20,7 +20,7 @@ import sys
 import threading
 import uuid
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Sequence
+from typing import Any, BinaryIO, Callable, Iterator, Sequence
 
 if __name__ == "__main__" and not __package__:  # spark-submit runs this file by its path
     sys.path[0] = str(Path(__file__).resolve().parents[1])
@@ -86,13 +86,24 @@ def train(spark: SparkSession, data: Any, label: str | None = None, *, algo: str
         engine.attach(files)
         args = ["train", *_rows.source(files, _paths(data), label, options, learns=True), *_flags(dict(algo=algo, **options)), "--out", files.output("model.json")]
         try:
-            run(args, files, progress=progress, environment=engine.environment)
+            with contextlib.nullcontext() if engine.rows == 0 else _about_frame():
+                run(args, files, progress=progress, environment=engine.environment)
         except Interrupted as interrupt:
             engine.cancel()
             kept = read(files, "model.json")
             interrupt.model = Model(kept) if kept else None
             raise
         return Model(read(files, "model.json"))
+
+
+@contextlib.contextmanager
+def _about_frame() -> Iterator[None]:
+    """Let sentences speak of one DataFrame, whose parts are files to the command, and of its methods."""
+    try:
+        yield
+    except HalfspaceError as error:
+        one = re.sub(r"^the DataFrame( and \d+ more)?: (executor \S+ on host \S+: the DataFrame: )?", "the DataFrame: ", str(error))
+        raise HalfspaceError(one.replace("or use nulls drop", "or leave the rows out, as dropna does")) from None
 
 
 def _paths(data: Any) -> list[Any]:
@@ -534,7 +545,7 @@ class Classifier(Columns, SparkEstimator, DefaultParamsReadable, DefaultParamsWr
         features, label = self.getFeatures(), self.getOrDefault(self.labelCol)
         weight = self.getOrDefault(self.weightCol) if self.isDefined(self.weightCol) else None
         names = [*features, label, *([weight] if weight else [])]
-        _check_columns(dataset, names, features)
+        _check_columns(dataset, names, features, weight)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise HalfspaceError(f"the column {twice[0]!r} is named twice in featuresCol, labelCol and weightCol: name it once")
@@ -551,17 +562,18 @@ class Classifier(Columns, SparkEstimator, DefaultParamsReadable, DefaultParamsWr
         return fitted
 
 
-def _check_columns(frame: Any, names: Sequence[str], features: Sequence[str]) -> None:
-    """Raise an error unless a DataFrame has the names, and numbers or vectors in the features."""
+def _check_columns(frame: Any, names: Sequence[str], features: Sequence[str], weight: str | None = None) -> None:
+    """Raise an error unless a DataFrame has the names, numbers or vectors in the features, and numbers in the weights."""
     if not isinstance(frame, DataFrame):
         raise HalfspaceError(f"the rows are of type {type(frame).__name__}: give a DataFrame of Spark, such as that of spark.createDataFrame")
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise HalfspaceError(f"the DataFrame has no column {missing[0]!r}: its columns are {', '.join(map(repr, frame.columns))}")
     for field in frame.schema:
-        if field.name in features and isinstance(field.dataType, (StringType, CharType, VarcharType, BinaryType, MapType, StructType)):
-            raise HalfspaceError(f"the column {field.name!r} of featuresCol has values of type {field.dataType.simpleString()}: give numbers or vectors, "
-                                 "such as those that StringIndexer and OneHotEncoder make of texts")
+        role = "featuresCol" if field.name in features else "weightCol" if field.name == weight else None
+        if role and isinstance(field.dataType, (StringType, CharType, VarcharType, BinaryType, MapType, StructType)):
+            advice = "numbers" if field.name == weight else "numbers or vectors, such as those that StringIndexer and OneHotEncoder make of texts"
+            raise HalfspaceError(f"the column {field.name!r} of {role} has values of type {field.dataType.simpleString()}: give {advice}")
 
 
 def _train(rows: DataFrame, label: str, algo: str, weight: str | None, options: dict[str, Any]) -> Model:
@@ -575,7 +587,8 @@ def _train(rows: DataFrame, label: str, algo: str, weight: str | None, options: 
             options["sample_weight"] = weight
         args = ["train", *paths, "--label", label, *_flags(dict(algo=algo, prepare="none", **options)), "--out", files.output("model.json")]
         try:
-            run(args, files, environment=engine.environment)
+            with _about_frame():
+                run(args, files, environment=engine.environment)
         except Interrupted:
             engine.cancel()
             raise

@@ -485,6 +485,10 @@ def test_columns(spark, files, vectors):
     for rows in None, table:
         with pytest.raises(halfspace.HalfspaceError, match="give a DataFrame of Spark"):
             halfspace.spark.LDA(featuresCol=names).fit(rows)
+    with pytest.raises(halfspace.HalfspaceError, match="'text' of weightCol has values of type string: give numbers$"):
+        halfspace.spark.LDA(featuresCol=names, weightCol="text").fit(vectors.selectExpr("*", "'a' as text"))
+    with pytest.raises(halfspace.HalfspaceError, match='^the DataFrame: column "label", row .*: null .*as dropna does'):
+        halfspace.spark.LDA(featuresCol=names).fit(vectors.selectExpr(*names, "if(x0 > 1, null, label) as label"))
     with pytest.raises(halfspace.HalfspaceError, match="doesn't take"):
         halfspace.spark.LDA(featuresCol=names, nulls="drop").fit(vectors)
     with pytest.raises(halfspace.HalfspaceError, match="give the SparkSession first"):
