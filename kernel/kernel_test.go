@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"slices"
@@ -104,6 +105,32 @@ func TestExp(t *testing.T) {
 			t.Errorf("%v, in place %v, want %v", y, x, want)
 		}
 	})
+}
+
+// TestOddStart: an odd start is found at each place of short texts, and about the ends of the parts of a long one.
+func TestOddStart(t *testing.T) {
+	const part = 128 << 10
+	for size := range 100 {
+		for at := range size {
+			text := bytes.Repeat([]byte("7"), size)
+			copy(text[at:], ",-05")
+			if got, want := kernel.OddStart(text, ','), ref.OddStartF32(text, ',') != 0; got != want || want != (at+3 < size) {
+				t.Fatalf("%q: %t, want %t", text, got, want)
+			}
+		}
+	}
+	text := bytes.Repeat([]byte("7"), 2*part+50)
+	for at := part - 80; at < len(text)-3; at++ {
+		if at == part+80 {
+			at = 2*part - 80
+		}
+		if copy(text[at:], ",-05"); !kernel.OddStart(text, ',') {
+			t.Fatalf("none at %d", at)
+		}
+		if copy(text[at:], "7777"); kernel.OddStart(text, ',') {
+			t.Fatalf("one at %d", at)
+		}
+	}
 }
 
 func TestLevels(t *testing.T) {

@@ -32,7 +32,7 @@ class Setup(NamedTuple):
 
 
 class Lost(RuntimeError):
-    """The process of an executor ended in the middle of a pass, or does not start."""
+    """The process of an executor ended in the middle of a pass, or does not start, or can't predict the rows."""
 
 
 class Absent(Exception):
@@ -468,29 +468,32 @@ def drop(table: str, _: Any) -> None:
 PREDICT_BYTES = 64 << 20  # of rows that one process predicts
 
 
-def predict(shipped: str, model: str, features: list[str], width: int, classes: list[Any], probability: bool, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield Arrow batches with columns more: the prediction, the scores of the classes, and their probabilities if asked for."""
+def predict(shipped: str, model: str, widths: dict[str, int], classes: list[Any], probability: bool, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield Arrow batches with columns more: the prediction, the scores of the classes, and their probabilities if asked for.
+
+    The columns of the features have the given numbers of elements, which are 0 for a column of numbers.
+    """
     waiting, held = [], 0
     for batch in batches:
-        if len(features) == 1:
-            _check_sizes(batch.column(features[0]), features[0], width)
+        for name, width in widths.items():
+            _check_sizes(batch.column(name), name, width)
         waiting.append(batch)
         held += batch.nbytes
         if held >= PREDICT_BYTES:
-            yield from _predicted(shipped, model, features, classes, probability, waiting)
+            yield from _predicted(shipped, model, list(widths), classes, probability, waiting)
             waiting, held = [], 0
     if waiting:
-        yield from _predicted(shipped, model, features, classes, probability, waiting)
+        yield from _predicted(shipped, model, list(widths), classes, probability, waiting)
 
 
 def _check_sizes(column: Any, name: str, width: int) -> None:
-    """Raise an error if some vector has not as many elements as the model has features."""
+    """Raise an error if some vector has another number of elements than the model takes."""
     from pyarrow import compute
     if _are_vectors(column.type):
         sizes = compute.if_else(compute.equal(column.field("type"), 0), column.field("size"), compute.list_value_length(column.field("values")))
         for size in compute.unique(compute.filter(sizes, column.is_valid())).to_pylist():
             if size != width:
-                raise Lost(f"the column {name!r} has a vector of {size} elements, and the model has {width} features")
+                raise Lost(f"the column {name!r} has a vector of {size} elements, and the model takes {width}")
 
 
 def _predicted(shipped: str, model: str, features: list[str], classes: list[Any], probability: bool, batches: list[Any]) -> Iterator[Any]:

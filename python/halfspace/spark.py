@@ -37,7 +37,7 @@ try:
     from pyspark.ml.util import DefaultParamsReadable, DefaultParamsReader, DefaultParamsWritable, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.functions import array, coalesce, col, struct, unwrap_udt, when
-    from pyspark.sql.types import ArrayType, BinaryType, CharType, DoubleType, MapType, StringType, StructField, StructType, VarcharType
+    from pyspark.sql.types import ArrayType, BinaryType, CharType, DoubleType, StringType, StructField, StructType, VarcharType
 except ImportError as error:
     raise ImportError(f"halfspace.spark needs pyspark, which clusters bring: {error}") from None
 
@@ -103,7 +103,7 @@ def _about_frame() -> Iterator[None]:
         yield
     except HalfspaceError as error:
         one = re.sub(r"^the DataFrame( and \d+ more)?: (executor \S+ on host \S+: the DataFrame: )?", "the DataFrame: ", str(error))
-        raise HalfspaceError(one.replace("or use nulls drop", "or leave the rows out, as dropna does")) from None
+        raise HalfspaceError(one.replace("use nulls drop, zero", "use nulls zero").replace("use nulls drop", "leave the rows out, as dropna does")) from None
 
 
 def _paths(data: Any) -> list[Any]:
@@ -571,7 +571,7 @@ def _check_columns(frame: Any, names: Sequence[str], features: Sequence[str], we
         raise HalfspaceError(f"the DataFrame has no column {missing[0]!r}: its columns are {', '.join(map(repr, frame.columns))}")
     for field in frame.schema:
         role = "featuresCol" if field.name in features else "weightCol" if field.name == weight else None
-        if role and isinstance(field.dataType, (StringType, CharType, VarcharType, BinaryType, MapType, StructType)):
+        if role and isinstance(field.dataType, (StringType, CharType, VarcharType, BinaryType)):
             advice = "numbers" if field.name == weight else "numbers or vectors, such as those that StringIndexer and OneHotEncoder make of texts"
             raise HalfspaceError(f"the column {field.name!r} of {role} has values of type {field.dataType.simpleString()}: give {advice}")
 
@@ -616,12 +616,15 @@ class ClassificationModel(Columns, SparkModel, MLReadable, MLWritable):
         has_odds = document["algorithm"] in ("logistic", "lda", "ftrl") or document["algorithm"] == "adagrad" and document["options"].get("loss") == "logistic"
         probability = bool(columns[2]) and (has_odds or "calibration" in document)
         types = [DoubleType() if all(isinstance(each, (int, float)) for each in classes) else StringType(), ArrayType(DoubleType()), ArrayType(DoubleType())]
+        taken = [name.lower() for name in dataset.columns]  # Spark compares names so by default
         for param, name in zip(("predictionCol", "rawPredictionCol", "probabilityCol"), columns[:3 if probability else 2]):
-            if name and name in dataset.columns:
+            if name and name.lower() in taken:
                 raise HalfspaceError(f"the DataFrame has a column {name!r} already: drop it, or give another name as {param}")
+            taken.append(name.lower())
         new = [StructField(f"halfspace_{at}", kind) for at, kind in enumerate(types[:3 if probability else 2])]
         cloudpickle.register_pickle_by_value(_executor)
-        work = functools.partial(_executor.predict, _command_for(dataset.sparkSession.sparkContext), self.model.text, self.getFeatures(), len(document["features"]), classes, probability)
+        widths = {name: sum(feature.startswith(f"{name}[") for feature in document["features"]) for name in self.getFeatures()}
+        work = functools.partial(_executor.predict, _command_for(dataset.sparkSession.sparkContext), self.model.text, widths, classes, probability)
         rows = _with_empty_indices(dataset).mapInArrow(work, StructType([*dataset.schema.fields, *new]))
         rows = rows.withColumnRenamed("halfspace_0", columns[0]) if columns[0] else rows.drop("halfspace_0")
         for at in range(1, len(new)):

@@ -479,7 +479,7 @@ def test_columns(spark, files, vectors):
     for features, why in (["x0", "text"], "'text' of featuresCol has values of type string"), (["x0", "y0"], "no column 'y0'"):
         with pytest.raises(halfspace.HalfspaceError, match=why):
             halfspace.spark.LinearSVC(featuresCol=features).fit(vectors.selectExpr("x0", "label", "'a' as text"))
-    for change, why in (("x0", "no column 'x1'"), ("*, 1 as prediction", "a column 'prediction' already"), ("x0, string(x1), x2, x3, x4, x5", "'x1' of featuresCol")):
+    for change, why in (("x0", "no column 'x1'"), ("*, 1 as Prediction", "a column 'prediction' already"), ("x0, string(x1), x2, x3, x4, x5", "'x1' of featuresCol")):
         with pytest.raises(halfspace.HalfspaceError, match=why):
             of_list.transform(vectors.selectExpr(*change.split(", ")))
     for rows in None, table:
@@ -510,7 +510,7 @@ def test_sparse_vectors(spark):
     scored = model.transform(frame).toPandas()
     assert (scored["prediction"] == scored["label"]).mean() > 0.9 and "probability" not in scored
     for other in Vectors.sparse(299, [1], [1.0]), Vectors.dense([1.0, 2.0]):
-        with pytest.raises(Exception, match="and the model has 300 features"):
+        with pytest.raises(Exception, match="and the model takes 300"):
             model.transform(spark.createDataFrame([(other,)], ["features"])).collect()
     with pytest.raises(halfspace.HalfspaceError, match="a vector of 2, where others have 3"):
         halfspace.spark.LinearSVC().fit(spark.createDataFrame([(Vectors.dense(range(2 + n % 2)), n % 2) for n in range(9)], ["features", "label"]))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,6 +138,49 @@ func TestRecordsAtOnce(t *testing.T) {
 			return math.Float64bits(a) == math.Float64bits(b)
 		}) || rounded != rounded2) {
 			t.Fatalf("%v %v %v %v, want %v %v %v %v:\n%s", whole, numbers, rounded, err, whole2, numbers2, rounded2, err2, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestOddStartsOfRecords: the texts with an odd start among records that are read at once are counted, the first by its row, wherever they
+// stand.
+func TestOddStartsOfRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(59, 2))
+	odd := regexp.MustCompile(`^-?(\.|0[0-9])`)
+	numbers := []string{"7", "12", "-3", "0", "-5.25", "0.5", "-0.5", "123456"}
+	starts := []string{"07", "-07", ".5", "-.5", "00", "-00.5", "0.50", "7.05"}
+	for range 500 {
+		width, rows := 1+rng.IntN(4), 60+rng.IntN(600)
+		f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: make([]string, width)}, nulls: newNullWords(nil)}
+		want, to := make([]column.OddTexts, width), make([]cells, width)
+		for k := range to {
+			f.place = append(f.place, k)
+			to[k] = newCells(column.Column{Type: arrow.PrimitiveTypes.Float64, CountsForms: true}, rows, f.nulls)
+		}
+		at := []int{rng.IntN(rows * width), rng.IntN(rows * width), rng.IntN(2) * (rows*width - 1)}[:rng.IntN(4)]
+		var text strings.Builder
+		for i := range rows * width {
+			number := numbers[rng.IntN(len(numbers))]
+			if slices.Contains(at, i) {
+				number = starts[rng.IntN(len(starts))]
+			}
+			if odd.MatchString(number) {
+				want[i%width].Add(int64(i/width), number, 0)
+			}
+			text.WriteString(number)
+			if i%width == width-1 {
+				text.WriteByte('\n')
+			} else {
+				text.WriteByte(',')
+			}
+		}
+		in := &CSV{CsvFiles: []CsvFile{f}, Input: source.Input{Roles: &column.Roles{}}}
+		_, err := in.parseCSV(t.Context(), &in.CsvFiles[0], Chunk{Text: []byte(text.String()), line: 1}, to, &column.Batch{})
+		require.NoError(t, err)
+		for k := range to {
+			if to[k].odd != want[k] {
+				t.Fatalf("column %d of %d: %+v, want %+v:\n%s", k, width, to[k].odd, want[k], text.String())
+			}
 		}
 	}
 }

@@ -34,7 +34,7 @@ func joinable(a, b arrow.Array) bool {
 	return is == same && (!is || array.Equal(d.Dictionary(), e.Dictionary()))
 }
 
-// commonKeys returns the parts of a column if they have keys of one dictionary, whose values don't repeat, else nil.
+// commonKeys returns the parts of a column if they have keys of one dictionary, of at most 256 values, else nil.
 func commonKeys(parts []arrow.Array) []*array.Dictionary {
 	var keys []*array.Dictionary
 	for _, part := range parts {
@@ -43,11 +43,7 @@ func commonKeys(parts []arrow.Array) []*array.Dictionary {
 		}
 		keys = append(keys, part.(*array.Dictionary))
 	}
-	seen, values := map[int64]bool{}, keys[0].Dictionary().(*array.Int64).Int64Values()
-	for _, v := range values {
-		seen[v] = true
-	}
-	if len(seen) < len(values) || len(values) > 1<<8 {
+	if keys[0].Dictionary().Len() > 1<<8 {
 		return nil
 	}
 	return keys
@@ -68,6 +64,9 @@ func (c chunk) writeKeys(parts []*array.Dictionary) error {
 	descr := c.meta.Descr()
 	stats := metadata.NewStatistics(descr, c.props.Allocator())
 	for _, part := range parts {
+		if part.NullN() > 0 && descr.MaxDefinitionLevel() == 0 {
+			return fmt.Errorf("column %q has a null, and its schema allows none", descr.Name())
+		}
 		used, err := usedValues(part)
 		if err != nil {
 			return err

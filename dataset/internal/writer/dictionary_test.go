@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
 	"halfspace/dataset/internal/column"
@@ -80,7 +81,7 @@ func TestKeys(t *testing.T) {
 }
 
 // TestKeyPages: dictionaries of every size a byte allows, rows around the groups of eight of packed keys, columns without nulls, with
-// some and of nulls alone, and slices give the rows that were written, in row groups of several parts.
+// some and of nulls alone, and slices give the rows that were written.
 func TestKeyPages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(60, 1))
 	for range 400 {
@@ -90,7 +91,7 @@ func TestKeyPages(t *testing.T) {
 		}
 		column0 := datatest.Column("", values, nil).Array
 		typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: column0.DataType()}
-		nullable, nulls := rng.IntN(2) == 0, rng.IntN(3) // in threes of rows
+		nullable, nulls := rng.IntN(2) == 0, rng.IntN(3) // of two rows
 		schema := arrow.NewSchema([]arrow.Field{{Name: "prediction", Type: typ, Nullable: nullable}}, nil)
 		var records []arrow.Record
 		var want []string
@@ -120,6 +121,60 @@ func TestKeyPages(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d values, nullable %t, %s: rows %q, want %q", len(values), nullable, codec, got, want)
+		}
+	}
+}
+
+// TestKeyParts: a row group of several large parts has a page for each, and knows how many values are null; so does the row group after it.
+func TestKeyParts(t *testing.T) {
+	for _, size := range []int{1, 2, 200, 256, 300} {
+		values := make([]int64, size)
+		for i := range values {
+			values[i] = int64(i)
+		}
+		dictionary := datatest.Column("", values, nil).Array
+		typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: dictionary.DataType()}
+		schema := arrow.NewSchema([]arrow.Field{{Name: "prediction", Type: typ, Nullable: true}}, nil)
+		const rows, group = pageBytes + 3, 2*(pageBytes+3) + 5
+		var records []arrow.Record
+		for part := range 3 {
+			keys := arrow.Uint8Traits.CastToBytes(make([]uint8, rows))
+			valid := slices.Repeat([]byte{0xff}, (rows+7)/8)
+			nulls := 0
+			if part < 2 {
+				valid[part], nulls = 0x0f, 4
+			}
+			for i := range keys {
+				keys[i] = uint8((i*7 + part) % min(size, 256))
+			}
+			data := array.NewDataWithDictionary(typ, rows, []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(keys)}, nulls, 0,
+				dictionary.Data().(*array.Data))
+			records = append(records, array.NewRecord(schema, []arrow.Array{array.NewDictionaryData(data)}, rows))
+		}
+		file := written(t, inParquet(ParquetOptions{GroupRows: group}), records...)
+		for n, want := range []int64{8, 0} {
+			chunk := require.Value(openParquet(t, file).MetaData().RowGroup(n).ColumnChunk(0))(t)
+			if got := require.Value(chunk.Statistics())(t).NullCount(); got != want {
+				t.Errorf("%d values, row group %d: %d nulls, want %d", size, n, got, want)
+			}
+			if got := openParquet(t, file).MetaData().RowGroups[n].GetOrdinal(); int(got) != n {
+				t.Errorf("%d values, row group %d: ordinal %d", size, n, got)
+			}
+		}
+		got := readParquet(t, file).Column(0).Data().Chunks()
+		at := 0
+		for _, chunk := range got {
+			for i := range chunk.Len() {
+				part, row := at/rows, at%rows
+				null := part < 2 && row/8 == part && row%8 >= 4
+				if chunk.IsNull(i) != null || !null && chunk.(*array.Int64).Value(i) != int64((row*7+part)%min(size, 256)) {
+					t.Fatalf("%d values: row %d is %s", size, at, chunk.ValueStr(i))
+				}
+				at++
+			}
+		}
+		if at != 3*rows {
+			t.Errorf("%d rows of %d", at, 3*rows)
 		}
 	}
 }

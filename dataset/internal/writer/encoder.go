@@ -105,7 +105,7 @@ func (e IPC) Write(rec arrow.Record) error {
 
 func (e IPC) Finish() error { return e.file.Close() }
 
-// Counted is a writer that counts its bytes. Arrow requests the count by a Seek of 0 bytes.
+// Counted is a writer that counts its bytes. Arrow requests the count by Tell, or by a Seek of 0 bytes.
 type Counted struct {
 	io.Writer
 	n int64
@@ -116,6 +116,9 @@ func (c *Counted) Write(p []byte) (int, error) {
 	c.n += int64(n)
 	return n, err
 }
+
+// Tell returns the number of bytes written.
+func (c *Counted) Tell() int64 { return c.n }
 
 // Seek returns the number of bytes written. It returns an error for every other position.
 func (c *Counted) Seek(offset int64, whence int) (int64, error) {

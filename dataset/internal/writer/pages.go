@@ -16,32 +16,16 @@ const parquetMagic = "PAR1"
 // rowGroups are the row groups of a Parquet file that is being written, by Arrow's writers of pages and of metadata. Arrow's writer
 // of files takes no pages but those that it encodes itself, value by value.
 type rowGroups struct {
-	out   *counter
+	out   *Counted
 	props *parquet.WriterProperties
 	meta  *metadata.FileMetaDataBuilder
 	count int16
 }
 
-// counter counts the bytes written.
-type counter struct {
-	io.Writer
-	bytes int64
-}
-
-// Write writes p.
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.bytes += int64(n)
-	return n, err
-}
-
-// Tell returns the number of bytes written.
-func (c *counter) Tell() int64 { return c.bytes }
-
 // newRowGroups begins a file. The caller may change props between row groups.
 func newRowGroups(out io.Writer, root *pschema.GroupNode, props *parquet.WriterProperties,
 	meta metadata.KeyValueMetadata) (*rowGroups, error) {
-	g := &rowGroups{out: &counter{Writer: out}, props: props, meta: metadata.NewFileMetadataBuilder(pschema.NewSchema(root), props, meta)}
+	g := &rowGroups{out: &Counted{Writer: out}, props: props, meta: metadata.NewFileMetadataBuilder(pschema.NewSchema(root), props, meta)}
 	_, err := io.WriteString(g.out, parquetMagic)
 	return g, err
 }
@@ -53,7 +37,8 @@ type chunk struct {
 	props *parquet.WriterProperties
 }
 
-// add writes a row group. write writes column i, and closes its pages.
+// add writes a row group. write writes column i, and closes its pages. As in Arrow, the size of a row group in the footer is the number of
+// bytes of its pages in the file.
 func (g *rowGroups) add(rows int, write func(i int, c chunk) error) error {
 	group, bytes := g.meta.AppendRowGroup(), int64(0)
 	for i := range group.NumColumns() {

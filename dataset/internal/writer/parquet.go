@@ -38,7 +38,7 @@ var WriteCodecs = map[string]compress.Compression{
 	"gzip": compress.Codecs.Gzip,
 }
 
-// Parquet writes a Parquet file with Arrow's column writers. It keeps the rows of a row group in memory until the
+// Parquet writes a Parquet file, with Arrow's column writers but for columns of keys. It keeps the rows of a row group in memory until the
 // group is full, then writes one column after the other: Arrow's writer of a column takes several times the memory of
 // its values.
 type Parquet struct {
@@ -286,22 +286,29 @@ func (e *Parquet) writeColumn(i int, c chunk) error {
 	if keys := commonKeys(parts); keys != nil {
 		return c.writeKeys(keys)
 	}
-	w := file.NewColumnChunkWriter(c.meta, c.pages, c.props)
+	w, rows := file.NewColumnChunkWriter(c.meta, c.pages, c.props), 0
 	for _, part := range parts {
 		if err := e.writePart(w, i, part); err != nil {
 			return err
 		}
+		rows += part.Len()
+	}
+	if w.RowsWritten() != rows {
+		return fmt.Errorf("column %q has a null, and its schema allows none", e.schema.Field(i).Name)
 	}
 	return w.Close()
 }
 
 // writePart adds values to column i of a row group. It adds long texts in several steps.
 func (e *Parquet) writePart(w file.ColumnChunkWriter, i int, col arrow.Array) error {
-	col, err := plainColumn(col)
-	if err != nil {
-		return err
+	if d, is := col.(*array.Dictionary); is { // its parts have other dictionaries
+		plain, err := PlainValues(d)
+		if err != nil {
+			return err
+		}
+		defer plain.Release()
+		col = plain
 	}
-	defer col.Release()
 	size := column.RowSizes(col)
 	for lo, n := 0, col.Len(); lo < n; {
 		hi := n
