@@ -47,7 +47,7 @@ func smallLists(tb testing.TB) []byte {
 	path := filepath.Join(tb.TempDir(), "a.parquet")
 	writeFile(tb, path, record(tb, field("y", arrow.PrimitiveTypes.Int8, "[1, 0, 1]"), field("l", arrow.PrimitiveTypes.Int8, "[1, 2, 3]"),
 		field("p", pairType(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32), `[[{"index": 2, "value": 1}, {"index": 0, "value": 2}], [], null]`),
-		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, null, {"type": 1, "size": null, "indices": null, "values": [1, 2]}]`)),
+		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, null, {"type": 1, "size": null, "indices": null, "values": [1, 2, 0, 3]}]`)),
 		2, parquet.WithStats(false), parquet.WithDictionaryDefault(false))
 	data := require.Value(os.ReadFile(path))(tb)
 	return data
