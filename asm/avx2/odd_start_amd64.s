@@ -29,8 +29,11 @@ TEXT ·OddStartF32(SB), NOSPLIT, $0-40
 	VPXOR        Y1, Y1, Y1
 
 loop1:
-	CMPQ     AX, CX
-	JAE      end2
+	CMPQ AX, CX
+	JBE  within2
+	MOVQ CX, AX
+
+within2:
 	VMOVDQU  (AX), Y7
 	VMOVDQU  1(AX), Y8
 	VMOVDQU  2(AX), Y9
@@ -57,37 +60,12 @@ loop1:
 	VPOR     Y7, Y8, Y8
 	VPAND    Y8, Y9, Y9
 	VPOR     Y9, Y1, Y1
+	CMPQ     AX, CX
+	JEQ      end3
 	ADDQ     $0x20, AX
 	JMP      loop1
 
-end2:
-	MOVQ      CX, AX
-	VMOVDQU   (AX), Y7
-	VMOVDQU   1(AX), Y8
-	VMOVDQU   2(AX), Y9
-	VMOVDQU   3(AX), Y10
-	VPSUBB    Y5, Y10, Y11
-	VPMINUB   Y6, Y11, Y10
-	VPCMPEQB  Y11, Y10, Y10
-	VPCMPEQB  Y5, Y9, Y11
-	VPCMPEQB  Y3, Y9, Y12
-	VPAND     Y11, Y10, Y10
-	VPOR      Y12, Y10, Y10
-	VPCMPEQB  Y4, Y8, Y4
-	VPAND     Y4, Y10, Y10
-	VPSUBB    Y5, Y9, Y4
-	VPMINUB   Y6, Y4, Y6
-	VPCMPEQB  Y4, Y6, Y6
-	VPCMPEQB  Y5, Y8, Y4
-	VPCMPEQB  Y3, Y8, Y3
-	VPAND     Y4, Y6, Y6
-	VPOR      Y3, Y6, Y6
-	VPOR      Y10, Y6, Y6
-	VPCMPEQB  Y2, Y7, Y2
-	VPCMPEQB  Y0, Y7, Y7
-	VPOR      Y7, Y2, Y2
-	VPAND     Y2, Y6, Y6
-	VPOR      Y6, Y1, Y1
+end3:
 	XORL      AX, AX
 	VPMOVMSKB Y1, CX
 	TESTL     CX, CX

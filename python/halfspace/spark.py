@@ -611,13 +611,14 @@ class ClassificationModel(Columns, SparkModel, MLReadable, MLWritable):
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         _check_columns(dataset, self.getFeatures(), self.getFeatures())
-        columns = [self.getOrDefault(name) for name in ("predictionCol", "rawPredictionCol", "probabilityCol")]
+        params = ("predictionCol", "rawPredictionCol", "probabilityCol")
+        columns = [self.getOrDefault(param) for param in params]
         document, classes = self.model.document, self.model.classes.tolist()
         has_odds = document["algorithm"] in ("logistic", "lda", "ftrl") or document["algorithm"] == "adagrad" and document["options"].get("loss") == "logistic"
         probability = bool(columns[2]) and (has_odds or "calibration" in document)
         types = [DoubleType() if all(isinstance(each, (int, float)) for each in classes) else StringType(), ArrayType(DoubleType()), ArrayType(DoubleType())]
         taken = [name.lower() for name in dataset.columns]  # Spark compares names so by default
-        for param, name in zip(("predictionCol", "rawPredictionCol", "probabilityCol"), columns[:3 if probability else 2]):
+        for param, name in zip(params, columns[:3 if probability else 2]):
             if name and name.lower() in taken:
                 raise HalfspaceError(f"the DataFrame has a column {name!r} already: drop it, or give another name as {param}")
             taken.append(name.lower())

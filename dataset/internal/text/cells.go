@@ -192,30 +192,13 @@ func isOddForm(text []byte, v float64) bool {
 
 // hasOddStart returns true if the number at the beginning of text has a plus, leading zeros, or no digit before its point.
 func hasOddStart(text []byte) bool {
-	if len(text) > 1 && text[0] == '-' {
+	if startsWithOneDigit(text) {
+		return false
+	}
+	if text[0] == '-' {
 		text = text[1:]
 	}
-	second := byte(0)
-	if len(text) > 1 {
-		second = text[1]
-	}
-	return oddFirst[text[0]]&oddSecond[second] != 0
-}
-
-// oddFirst and oddSecond have a bit in common for the first two bytes of a number that has an odd start, behind a minus. CPUs can't
-// predict branches for them.
-var oddFirst, oddSecond = oddStarts()
-
-func oddStarts() (first, second [256]uint8) {
-	const always, digit = 1, 2
-	for b := range second {
-		second[b] = always
-	}
-	for b := '0'; b <= '9'; b++ {
-		second[b] |= digit
-	}
-	first['+'], first['.'], first['0'] = always, always, digit
-	return first, second
+	return text[0]-'1' >= 9 && (text[0] == '+' || text[0] == '.' || isCode(text))
 }
 
 func (c *cells) addTruth(v bool) {

@@ -379,19 +379,12 @@ func (d *decimals) haveOddStart(s *scanner, count int) bool {
 
 // oddStart returns true if a chosen number behind number first has a plus, leading zeros, or no digit before its point.
 func (d *decimals) oddStart(s *scanner, first int, numbers []int) bool {
-	if first == 0 && len(numbers) > 0 && numbers[0] == 0 { // no number is before it
-		if hasOddStart(s.text[s.pos:]) {
+	for _, k := range numbers {
+		if hasOddStart(d.number(s, first+k)) {
 			return true
 		}
-		numbers = numbers[1:]
 	}
-	odd, forms, text := uint8(0), d.forms, s.text[s.pos-kernel.DecimalsBefore:]
-	for _, k := range numbers {
-		k += first
-		at := forms[k-1]>>kernel.DecimalEnd + 1 + forms[k]&kernel.DecimalMinus/kernel.DecimalMinus
-		odd |= oddFirst[text[at]] & oddSecond[text[at+1]]
-	}
-	return odd != 0
+	return false
 }
 
 // add adds the numbers of fields from field i of a run on, as long as their columns can hold them. It returns how many.

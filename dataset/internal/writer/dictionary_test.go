@@ -89,8 +89,8 @@ func TestKeyPages(t *testing.T) {
 		for i := range values {
 			values[i] = int64(i*i) - 99
 		}
-		column0 := datatest.Column("", values, nil).Array
-		typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: column0.DataType()}
+		dictionary := datatest.Column("", values, nil).Array
+		typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: dictionary.DataType()}
 		nullable, nulls := rng.IntN(2) == 0, rng.IntN(3) // of two rows
 		schema := arrow.NewSchema([]arrow.Field{{Name: "prediction", Type: typ, Nullable: nullable}}, nil)
 		var records []arrow.Record
@@ -105,7 +105,7 @@ func TestKeyPages(t *testing.T) {
 				}
 			}
 			from := rng.IntN(len(keys))
-			d := array.NewSlice(column.NewDictionary(column0, keys), int64(from), int64(len(keys)))
+			d := array.NewSlice(column.NewDictionary(dictionary, keys), int64(from), int64(len(keys)))
 			records = append(records, array.NewRecord(schema, []arrow.Array{d}, int64(d.Len())))
 			for i := range d.Len() {
 				want = append(want, d.ValueStr(i))
@@ -138,7 +138,7 @@ func TestKeyParts(t *testing.T) {
 		const rows, group = pageBytes + 3, 2*(pageBytes+3) + 5
 		var records []arrow.Record
 		for part := range 3 {
-			keys := arrow.Uint8Traits.CastToBytes(make([]uint8, rows))
+			keys := make([]uint8, rows)
 			valid := slices.Repeat([]byte{0xff}, (rows+7)/8)
 			nulls := 0
 			if part < 2 {
