@@ -50,10 +50,12 @@ func compareQuality(figure string, own, theirs, allowance float64) (string, erro
 	return fmt.Sprintf("%s within %.2g %%", figure, 100*allowance), nil
 }
 
-// turns runs both sides by turns that many times, and keeps their times.
+// turns runs both sides by turns that many times, each with memory that the machine has, and keeps their times.
 func (c *contest) turns(rounds int, own, theirs func() float64) {
 	for range rounds {
+		backMemory()
 		c.own = append(c.own, own())
+		backMemory()
 		c.theirs = append(c.theirs, theirs())
 	}
 }
