@@ -240,11 +240,14 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 		if len(missing) > 0 && column.IsMissing(a, i) {
 			continue
 		}
-		if dated {
+		switch {
+		case dated:
 			v /= perDay // files may have other units
 			c.Range.Add(v)
-		} else {
+		case v < c.Min || v > c.Max:
 			c.Min, c.Max = min(c.Min, v), max(c.Max, v)
+			fallthrough
+		case c.CountsRows:
 			c.number(v - float64(at.row(i)))
 		}
 		if distinct {
