@@ -240,15 +240,11 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 		if len(missing) > 0 && column.IsMissing(a, i) {
 			continue
 		}
-		switch {
-		case dated:
+		if dated {
 			v /= perDay // files may have other units
 			c.Range.Add(v)
-		case v < c.Min || v > c.Max:
-			c.Min, c.Max = min(c.Min, v), max(c.Max, v)
-			fallthrough
-		case c.CountsRows:
-			c.number(v - float64(at.row(i)))
+		} else {
+			c.number(v, at.row(i))
 		}
 		if distinct {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
@@ -274,12 +270,19 @@ func (c *columnProfile) compare(a arrow.Array) {
 	}
 }
 
-// number records by how much a number is above the number of its row. Beyond 2^53, float64 can't tell.
-func (c *columnProfile) number(above float64) {
+// number records a number, and by how much it is above the number of its row. Beyond 2^53, float64 can't tell.
+func (c *columnProfile) number(v float64, row int64) {
+	if v < c.Min || v > c.Max {
+		c.Min, c.Max = min(c.Min, v), max(c.Max, v)
+	}
+	if !c.CountsRows {
+		return
+	}
+	above := v - float64(row)
 	if !c.numbered {
 		c.numbered, c.above = true, above
 	}
-	c.CountsRows = c.CountsRows && above == c.above && math.Abs(above) < 1<<53
+	c.CountsRows = above == c.above && math.Abs(above) < 1<<53
 }
 
 // addTexts adds an array of texts, numbers or booleans that are used as texts. at are its rows.
