@@ -53,9 +53,9 @@ func compareQuality(figure string, own, theirs, allowance float64) (string, erro
 // turns runs both sides by turns that many times, each with memory that the machine has, and keeps their times.
 func (c *contest) turns(rounds int, own, theirs func() float64) {
 	for range rounds {
-		backMemory()
+		touchMemory()
 		c.own = append(c.own, own())
-		backMemory()
+		touchMemory()
 		c.theirs = append(c.theirs, theirs())
 	}
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
-	"golang.org/x/sys/unix"
 
 	"halfspace/dataset"
 	"halfspace/internal/require"
@@ -130,7 +129,6 @@ func TestMain(m *testing.M) {
 
 // load loads a file and prints how long that took, as JSON.
 func load(path string) {
-	touchMemory()
 	start, before := time.Now(), processorTime()
 	data, err := dataset.Load(context.Background(), path, dataset.Options{Label: "label"})
 	took := loadTime{Seconds: time.Since(start).Seconds(), CPU: (processorTime() - before).Seconds()}
@@ -167,20 +165,6 @@ func loadInNewProcess(b *testing.B, path string) (took loadTime) {
 	}
 	require.NoError(b, err)
 	return took
-}
-
-// touchMemory makes sure that a virtual machine has the memory that a load needs. Its host may have taken free memory
-// back. Finding it again takes many times as long as clearing it, which the system does for every process.
-func touchMemory() {
-	m, err := unix.Mmap(-1, 0, 256<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return
-	}
-	hugePages(m)
-	for i := 0; i < len(m); i += os.Getpagesize() {
-		m[i] = 1
-	}
-	_ = unix.Munmap(m)
 }
 
 // processorTime returns the processor time of this process so far.

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package bench
-
-func hugePages([]byte) {}
-
-func backMemory() {}
