@@ -112,17 +112,10 @@ func (r *run) fits(values []float64, forms []uint32) bool {
 		odd |= (form ^ kernel.DecimalWhole) & must[i]
 		all |= form
 	}
-	return odd == 0 && (all&kernel.DecimalMinus == 0 || !hasMinusZero(values))
+	return odd == 0 && (all&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
 }
 
-func hasMinusZero(values []float64) bool {
-	for _, v := range values {
-		if math.Float64bits(v) == 1<<63 {
-			return true
-		}
-	}
-	return false
-}
+func isMinusZero(v float64) bool { return math.Float64bits(v) == 1<<63 }
 
 // flush adds the kept numbers to their columns.
 func (r *run) flush() {
@@ -292,7 +285,7 @@ func (d *decimals) keptRecordCount(s *scanner, r *run, values []float64) (n int)
 	if len(seen) > 0 && len(values) > 0 && !d.haveOddStart(s, len(values)) {
 		seen = nil
 	}
-	plain := odd&kernel.DecimalLong == 0 && (odd&kernel.DecimalMinus == 0 || !hasMinusZero(values))
+	plain := odd&kernel.DecimalLong == 0 && (odd&kernel.DecimalMinus == 0 || !slices.ContainsFunc(values, isMinusZero))
 	for ; len(forms) > 0; n++ {
 		fits := plain && areWhole(forms, integerFields) || !plain && r.fits(values[n*width:][:width], forms[:width])
 		if !fits || !d.canonical(s, n*width, r.keptTexts) || d.oddStart(s, n*width, seen) {

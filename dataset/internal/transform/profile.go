@@ -244,7 +244,7 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 			v /= perDay // files may have other units
 			c.Range.Add(v)
 		} else {
-			c.number(v, at.row(i))
+			c.addNumber(v, at.row(i))
 		}
 		if distinct {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
@@ -270,8 +270,8 @@ func (c *columnProfile) compare(a arrow.Array) {
 	}
 }
 
-// number records a number, and by how much it is above the number of its row. Beyond 2^53, float64 can't tell.
-func (c *columnProfile) number(v float64, row int64) {
+// addNumber counts a number, and records by how much it is above the number of its row. Beyond 2^53, float64 can't tell.
+func (c *columnProfile) addNumber(v float64, row int64) {
 	if v < c.Min || v > c.Max {
 		c.Min, c.Max = min(c.Min, v), max(c.Max, v)
 	}
